@@ -260,6 +260,16 @@ def mapped_paths(columns: Mapping[str, str], target: Format) -> frozenset[str]:
     return frozenset(field.record_path for field in fields if field.name in columns)
 
 
+def check_filter(options: ConvertOptions, target: Format) -> None:
+    """Raise `ConversionError` if a filter is chosen, and `target` holds no scores."""
+    if options.filter is not None and not adapter_of(target).carries(
+        "outputs.scores.value"
+    ):
+        raise ConversionOptionsError(
+            f"{target.id} has no place for a score, so that `--filter` chooses none"
+        )
+
+
 class Destination:
     """Takes rows of one format, checks their ids, and writes them to an output.
 
@@ -286,11 +296,7 @@ class Destination:
         self._mapped = mapped_paths(options.columns or {}, target)
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
-        has_place = self.adapter.carries("outputs.scores.value")
-        if options.filter is not None and not has_place:
-            raise ConversionOptionsError(
-                f"{target.id} has no place for a score, so that `--filter` chooses none"
-            )
+        check_filter(options, target)
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionOptionsError(f"{target.id} has no place for a score")
         self.outputs = outputs

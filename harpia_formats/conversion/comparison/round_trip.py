@@ -22,7 +22,11 @@ from harpia_formats.conversion.comparison.comparison_report import (
     differences_shown,
     refuse_quarantine,
 )
-from harpia_formats.conversion.destination import WrittenRowCheck, mapped_paths
+from harpia_formats.conversion.destination import (
+    WrittenRowCheck,
+    check_filter,
+    mapped_paths,
+)
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.choices import Responses
@@ -172,6 +176,7 @@ class RoundTrip:
     def _prepare(self, variant: FormatVariant) -> None:
         """Get ready for the records of a file in the format `variant`."""
         source, target = adapter_of(variant.format), self._target
+        check_filter(self._options, target)
         self.via = target.id
         adapter = adapter_of(target)
         if self._names_other:

@@ -400,6 +400,15 @@ def test_a_mapped_key_has_what_the_other_format_requires(via: str) -> None:
     assert result.stderr == b"1 record through nemo-output, 1 differ\n"
 
 
+def test_a_filter_needs_a_place_for_scores() -> None:
+    """--filter is refused where the other format holds no scores, as by `convert`."""
+    reason = "nemo-input has no place for a score, so that filter chooses none"
+    row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": []}
+
+    with pytest.raises(ConversionError, match=reason):
+        roundtrip(jsonl(row), via="nemo-input", from_="record", filter="all")
+
+
 def test_rows_that_are_not_valid_are_left_out_if_asked() -> None:
     """With --on-invalid skip the rest is compared, and what is left out is counted."""
     rows = jsonl(INSTANCE, {"id": "2", "input": 7})
