@@ -473,14 +473,14 @@ OPTIONS = (
            "Read rows with this file, such as lm-eval's results for its samples; "
            "one in the same folder or among the inputs is found by its name.",
            functions="+ from_table read score_agreement", aliases="with"),
-    Option("columns", "--map --columns FIELD=COLUMN", MAP, "roundtrip diff",
+    Option("columns", "--map --columns FIELD=COLUMN", MAP, "diff",
            "Columns of a CSV or Haystack file, such as prompt=question,gt=answer, "
            "quoted as in CSV.", aliases="map"),
     Option("min_records", "--min-records N", WHOLE, "validate convert score stats",
            "Fail if all files together have fewer than N records.", default=0, least=0,
            functions="+ compare_scores from_table read score_agreement"),
     Option("columns", "--map --columns FIELD=COLUMN", MAP,
-           "convert score score_compare score_agreement stats judge",
+           "convert roundtrip score score_compare score_agreement stats judge",
            "Columns of a CSV or Haystack file, or other keys of JSON rows, such as "
            "prompt=question,gt=answer, quoted as in CSV.",
            functions="+ from_table read", aliases="map"),
