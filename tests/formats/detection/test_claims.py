@@ -247,7 +247,8 @@ def test_only_formats_with_a_common_key_are_near(
             {"custom_id": "1", "respons": {}},
             ": openai-batch-output, openai-batch-input",
         ),
-        # A key may lack its underscore.
+        # A key may lack its underscore, or have one too many.
+        ({"promp_t": "2+2?"}, ": nemo-input, nemo-output (flat)"),
         ({"questionid": 1}, ": mt-bench-questions, mt-bench-answers"),
         # Another word behind an underscore is another key.
         ({"question": "2+2?"}, ""),

@@ -79,6 +79,20 @@ def test_each_fault_gives_one_finding(
     assert [problem.code for problem in report.problems] == [code]
 
 
+#: Rows with a fault that is not looked for in their bytes.
+OTHER_FAULTS = [
+    ("V301", "Is it Brasília, or is it not?", "Brasília", "Rio"),
+    ("V305", "Capital?", "Rome", " "),
+    ("V306", "", "Rome", "Milan"),
+    ("V307", "Capital?", " ", "Milan"),
+    (
+        "V308",
+        "What is the capital of Italy?",
+        "Rome",
+        "What is the capital of Italy? I",
+    ),
+    ("V315", "Capital?", "Rome", "Its capital is not known to me at all. " * 40),
+]
 #: What is asked, as a prompt and as a message.
 ASKED = {
     "prompt": lambda text: text,
@@ -88,7 +102,7 @@ ASKED = {
 
 @for_each_case(
     "fault, key",
-    itertools.product(FAULTS, ASKED),
+    itertools.product([*FAULTS, *OTHER_FAULTS], ASKED),
     ids=ascii,
 )
 def test_each_fault_is_found_among_many_rows(

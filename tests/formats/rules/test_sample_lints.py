@@ -19,6 +19,7 @@ from unchecked import convert
 
 #: Cases, one a line.
 CASES = Path(__file__).with_name("cases")
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 CODES = {code for code in RULES if code.startswith("V3")}
 QUESTION = "Qual é a capital do Brasil, e de que ano é ela?"
@@ -325,11 +326,34 @@ FLAT = jsonl(
     ("header", "row", "code", "pointer"),
     [
         (b"", FLAT, "V302", "/actual_response"),
+        (
+            b"",
+            jsonl({"prompt": "", "ideal_response": "4", "category": ""}),
+            "V306",
+            "/prompt",
+        ),
+        (
+            b"",
+            jsonl({"id": "1", "input": "2+2?", "actual-output": ""}),
+            "V305",
+            "/actual-output",
+        ),
         (b"system,prompt,answer\n", b"Be short.,2+2?,\n", "V307", "/answer"),
     ],
 )
-def test_rows_of_another_dialect_are_checked(
+def test_rows_of_other_formats_are_checked(
     header: bytes, row: bytes, code: str, pointer: str, copies: int
 ) -> None:
-    """Texts are found under the keys that a dialect has for those of the first one."""
+    """Texts are found under the keys that a format or a dialect of it has for them."""
     assert found_in(header + row * copies) == [(code, pointer)] * copies
+
+
+def test_outputs_that_may_be_null_are_checked_in_many_rows() -> None:
+    """An answer is found in rows of which some have several answers, or none."""
+    text = (FIXTURES / "eee@0.3.0" / "valid" / "runs.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    (row, *_) = [one for one in rows if one["interaction_type"] == "single_turn"]
+    outputs = [["Rio", "São"], ["Rio"], ["429 Too Many Requests"]]
+    data = jsonl(*({**row, "output": {"raw": raw}} for raw in outputs * 40))
+
+    assert found_in(data).count(("V302", "/output/raw/0")) == 40
