@@ -357,3 +357,15 @@ def test_outputs_that_may_be_null_are_checked_in_many_rows() -> None:
     data = jsonl(*({**row, "output": {"raw": raw}} for raw in outputs * 40))
 
     assert found_in(data).count(("V302", "/output/raw/0")) == 40
+
+
+def test_turns_are_checked_in_many_rows() -> None:
+    """The last answer is found in conversations of different lengths."""
+    text = (FIXTURES / "eee@0.3.0" / "valid" / "runs.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    (row, *_) = [one for one in rows if one["interaction_type"] == "multi_turn"]
+    turns = row["messages"]
+    wrong = [*turns[:2], {**turns[2], "content": "429 Too Many Requests"}]
+    data = jsonl(*({**row, "messages": one} for one in [turns, turns[:3], wrong] * 40))
+
+    assert found_in(data).count(("V302", "/messages/2/content")) == 40
