@@ -229,6 +229,26 @@ def test_detect_passes_over_our_own_reports(folder: Path) -> None:
     assert (named.skipped, named.reason) == ("", None)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b'{"kind": "problem", "path": "a.jsonl", "code": "J101"}\n', "report"),
+        (b'{"kind": "summary", "schema": "harpia-formats/report/1"}\n', "report"),
+        (b'{"ok": true, "target": "nemo", "outputs": []}\n', "conversion report"),
+        (b'{"ok": true, "records": 3, "differing": 0}\n', "difference report"),
+        (b'{"kind": "problem", "topic": "x"}\n', ""),
+    ],
+)
+def test_each_kind_of_report_is_told_by_its_beginning(
+    folder: Path, text: bytes, kind: str
+) -> None:
+    """Reports of all commands are passed over; a file with other keys is data."""
+    put(folder, {"a.json": text})
+    found = {Path(each.path).name: each.skipped for each in detect(folder)}
+
+    assert found["a.json"] == (f"a harpia-formats {kind}" if kind else "")
+
+
 def test_report_of_workers_is_the_same(folder: Path) -> None:
     """Files that workers validate are passed over as others are."""
     files = {f"{n}.json": (PAGE, SETTINGS, b"ORC")[n % 3] for n in range(300)}
