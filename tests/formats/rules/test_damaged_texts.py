@@ -3,8 +3,9 @@
 import itertools
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ OTHER_FAULTS = [
     ("V315", "Capital?", "Rome", "Its capital is not known to me at all. " * 40),
 ]
 #: What is asked, as a prompt and as a message.
-ASKED = {
+ASKED: dict[str, Callable[[str], Any]] = {
     "prompt": lambda text: text,
     "messages": lambda text: [{"role": "user", "content": text}],
 }
