@@ -417,6 +417,7 @@ def loop_remarks(texts: SampleTexts) -> Iterator[Remark]:
 
 def may_loop(answers: Sequence[str]) -> list[int]:
     """Return the places of answers that may repeat a part to their end."""
+    answers = list(map(str.rstrip, answers))
     # stringzilla is quicker, and fails for what is no UTF-8.
     find = stringzilla.find if all(map(str.isascii, answers)) else str.find
     ends, begin = map(_end_of, answers), -_probe - _longest_part

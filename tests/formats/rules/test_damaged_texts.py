@@ -93,6 +93,7 @@ OTHER_FAULTS = [
         "What is the capital of Italy? I",
     ),
     ("V315", "Capital?", "Rome", "Its capital is not known to me at all. " * 40),
+    ("V315", "Capital?", "Rome", "I do not know it. " * 40 + "\n"),
 ]
 #: What is asked, as a prompt and as a message.
 ASKED: dict[str, Callable[[str], Any]] = {
