@@ -46,16 +46,15 @@ def scorers_in(header: Header) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def requested_in(header: Header, _: str) -> Iterator[MetricRequest]:
     """Yield the metric of each scorer of a log, once for equal scorers.
 
-    One with other options gets a number behind its name, as Inspect does it.
+    All but the first of a name have a number behind it, as in Inspect's results.
     """
     seen: list[tuple[str, Mapping[str, Any]]] = []
     for name, options in scorers_in(header):
         known = name.removeprefix("inspect_ai/")
-        if (known, options) in seen:
-            continue
         number = sum(other == known for other, _ in seen)
+        if (known, options) not in seen:
+            yield _request(known, options, f"{known}{number or ''}")
         seen.append((known, options))
-        yield _request(known, options, f"{known}{number or ''}")
 
 
 def _request(name: str, options: Mapping[str, Any], key: str) -> MetricRequest:

@@ -112,26 +112,39 @@ def test_a_scorer_that_needs_more_than_the_answer_is_refused() -> None:
         scores(log, "inspect")
 
 
-def test_a_scorer_may_be_there_twice_with_other_options(tmp_path: Path) -> None:
-    """The second has a number behind its name, under which Inspect stored its score."""
+@pytest.mark.parametrize(
+    ("places", "stored", "computed"),
+    [
+        ("any begin any", "CIC", {"match": 1.0, "match1": 0.0}),
+        ("any any begin", "CCI", {"match": 1.0, "match2": 0.0}),
+    ],
+)
+def test_a_scorer_may_be_there_twice_with_other_options(
+    places: str, stored: str, computed: dict[str, float], tmp_path: Path
+) -> None:
+    """Those behind the first have the numbers that Inspect stored their scores with."""
     message = {"role": "assistant", "content": "It is Lima, a city."}
+    names = ["match", "match1", "match2"]
     sample = {
         "id": 1,
         "epoch": 1,
         "input": "q",
         "target": "Lima",
         "output": {"model": "m", "choices": [{"message": message}]},
-        "scores": {"match": {"value": "C"}, "match1": {"value": "I"}},
+        "scores": {
+            name: {"value": value} for name, value in zip(names, stored, strict=True)
+        },
     }
-    places = [{"location": "any"}, {"location": "begin"}]
-    scorers = [{"name": "match", "options": place} for place in (*places, places[0])]
+    scorers = [
+        {"name": "match", "options": {"location": place}} for place in places.split()
+    ]
     run = {"task": "t", "model": "a/m", "scorers": scorers}
     log = {"version": 2, "status": "success", "eval": run, "samples": [sample]}
     file = tmp_path / "log.json"
     file.write_text(json.dumps(log))
     found = scores(file, "inspect")
 
-    assert [(one.name, one.value) for one in found] == [("match", 1.0), ("match1", 0.0)]
+    assert {one.name: one.value for one in found} == computed
     assert not found.stored_differences
 
 
