@@ -110,8 +110,8 @@ def recipe_of_row(digest: str, raw: str, reference: str | list[str]) -> str:
 class _LastColumns:
     """The hashes, questions and references that one recipe gave, and its letter."""
 
-    given: ClassVar[tuple[Sequence[Any], ...]] = ()
-    letter = ""
+    # One value, as another thread may replace it at any time.
+    known: ClassVar[tuple[tuple[Sequence[Any], ...], str]] = (), ""
 
 
 def _have_one_recipe(
@@ -127,7 +127,7 @@ def _have_one_recipe(
         return False
     if not are_digests_of_texts(digests, map(HASHED[letter], raws, lists)):
         return False
-    _LastColumns.given, _LastColumns.letter = (digests, raws, references), letter
+    _LastColumns.known = (digests, raws, references), letter
     return True
 
 
@@ -420,8 +420,9 @@ def _known_letters(
 
     This takes a quarter of the time of asking it again.
     """
-    if (digests, raws, references) == _LastColumns.given:
-        return [_LastColumns.letter] * len(digests)
+    given, letter = _LastColumns.known
+    if (digests, raws, references) == given:
+        return [letter] * len(digests)
     rows = zip(map(_last.get, digests), raws, references, strict=True)
     return [
         known[2]

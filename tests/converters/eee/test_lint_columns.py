@@ -14,6 +14,7 @@ from harpia_converters.eee.lints import (
     recipe_of_row,
 )
 from harpia_converters.eee.row_members import (
+    DESCRIBED,
     RECIPES,
     are_digests_of_texts,
     digest_of_text,
@@ -188,3 +189,32 @@ def test_two_threads_may_forget_the_same_hash(monkeypatch: pytest.MonkeyPatch) -
     ]
 
     assert {*found} == {"A"}
+
+
+class ReadMeanwhile(list[str]):
+    """Hashes such that another thread checks a row as they are compared."""
+
+    __hash__ = None  # as that of a list
+
+    def __eq__(self, other: object) -> bool:
+        check_rows("B")
+        return list.__eq__(self, other)
+
+
+def check_rows(letter: str) -> tuple[list[str], list[str], list[str]]:
+    """Let a row be checked whose hash is of a recipe; return what it is of."""
+    row = with_hash({"input": {"raw": "q", "reference": "r"}}, letter)
+    suspects = LINTS_0_2_0.rows[0].suspects
+    assert suspects is not None
+    assert suspects(msgspec.convert([row], list[Identified])) == ()
+    return [row["sample_hash"]], ["q"], ["r"]
+
+
+def test_threads_do_not_mix_the_recipes_of_their_rows() -> None:
+    """Rows are of the recipe of their hashes also if others are checked meanwhile."""
+    digests, *asked = check_rows("A")
+    rules = across_rules_of(versions.V0_2_0)
+    texts_of = next(rule.value_texts for rule in rules if rule.code == "E306")
+    assert texts_of is not None
+
+    assert texts_of([ReadMeanwhile(digests), *asked]) == [DESCRIBED["A"]]
