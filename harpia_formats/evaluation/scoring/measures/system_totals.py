@@ -6,6 +6,7 @@ Answers of several models are never added up: they are several systems.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 from harpia_formats.conversion.mapping.answer_groups import (
     EVALUATION,
@@ -134,14 +135,15 @@ class SystemTotals:
 
     def _count_shared(self, answers: Mapping[_Key, Sequence[GroupAnswer]]) -> None:
         """Count the records that hold answers with a model and answers without one."""
+        alike: dict[_Key, list[_Key]] = {}
         for key in answers:
-            if file_of_key(key[0]) is None:
-                continue
-            own = {answer.record_number for answer in answers[key]}
-            for other, its in answers.items():
-                if other != key and other[1:] == key[1:]:
-                    shared = own.intersection(answer.record_number for answer in its)
-                    self._shared[key, other] += len(shared)
+            alike.setdefault(key[1:], []).append(key)
+        for keys in alike.values():
+            for key, other in permutations(keys, 2):
+                if file_of_key(key[0]) is not None:
+                    own = {answer.record_number for answer in answers[key]}
+                    its = (answer.record_number for answer in answers[other])
+                    self._shared[key, other] += len(own.intersection(its))
 
     def _system_key(self, answer: GroupAnswer) -> str:
         """Return the key of the system of an answer, and count it."""
