@@ -171,8 +171,9 @@ TOLERANCE = 1e-3
 #: The only method that needs trigrams for all weights.
 NEEDS_THREE = "method6"
 #: The methods whose score of an answer can be above 1: the mean that takes the place of
-#: each share of n-grams begins with the share of words plus 1.
-ABOVE_ONE = ("method5", "method7")
+#: each share of n-grams begins with the share of words plus 1, or, with `method6`, the
+#: square of the share of pairs is divided by that of words, which may be smaller.
+ABOVE_ONE = ("method5", "method6", "method7")
 
 
 def _nltk_bleu(parameters: Parameters) -> Measure:

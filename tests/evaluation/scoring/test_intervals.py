@@ -147,15 +147,24 @@ def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
     assert found["sentence-bleu"].method.startswith("wilson|")
 
 
-@pytest.mark.parametrize("method", ["method5", "method7"])
-def test_scores_of_answers_above_the_scale_are_resampled(method: str) -> None:
-    """With these methods, NLTK's BLEU of a right answer is above 1, and no share."""
+@pytest.mark.parametrize(
+    ("method", "weights", "answers", "reference"),
+    [
+        ("method5", [0.25] * 4, ("a b c d e f", "a"), "a b c d e f"),
+        ("method6", [0, 0, 1], ("a a b a a", "b a a c c"), "b a a a b"),
+        ("method7", [0.25] * 4, ("a b c d e f", "a"), "a b c d e f"),
+    ],
+)
+def test_scores_of_answers_above_the_scale_are_resampled(
+    method: str, weights: list[float], answers: tuple[str, str], reference: str
+) -> None:
+    """With these methods, NLTK's BLEU of an answer may be above 1, and is no share."""
     pytest.importorskip("nltk", reason="NLTK's BLEU needs the extra score")
-    rows = [
-        answered(n, "a b c d e f" if n % 5 else "a", references=["a b c d e f"])
-        for n in range(30)
-    ]
-    parameters = {"nltk-bleu.smoothing_function": method}
+    rows = [answered(n, answers[n % 5 == 0], references=[reference]) for n in range(30)]
+    parameters = {
+        "nltk-bleu.smoothing_function": method,
+        "nltk-bleu.weights": weights,
+    }
 
     found = score(jsonl(*rows), metrics=("nltk-bleu",), parameters=parameters)
     one = found["nltk-bleu"]
