@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -16,6 +16,23 @@ CHAT = {
         {"role": "assistant", "content": "4"},
     ]
 }
+
+
+def refused_by_eee(
+    row: object, folder: Path, score: Literal["em"] | None = None
+) -> Problem:
+    """Return why a row is not converted to EvalEval, given what all its rows need."""
+    rows = jsonl(row)
+    with pytest.raises(ValidationFailed) as failed:
+        convert(
+            rows,
+            to="eee@0.3.0",
+            output=folder / "x.jsonl",
+            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
+            score=score,
+        )
+    (problem,) = failed.value.report.problems
+    return problem
 
 
 def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
@@ -46,14 +63,7 @@ def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> Non
     call = {"name": "f", "id": "1", "arguments": {}}
     turns = [{"role": "assistant", "tool_calls": [call]}]
     row = {"prompt": "P", "references": ["r"], "outputs": [{"turns": turns}]}
-    with pytest.raises(ValidationFailed) as failed:
-        convert(
-            jsonl(row),
-            to="eee@0.3.0",
-            output=tmp_path / "x.jsonl",
-            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
-        )
-    (problem,) = failed.value.report.problems
+    problem = refused_by_eee(row, tmp_path)
 
     assert "`evaluation.score` and `evaluation.is_correct`" in problem.message
     assert problem.help == 'leave such records out with on_invalid="skip"'
@@ -81,15 +91,7 @@ def test_what_is_given_is_not_advised(
 ) -> None:
     """Options that were given are no remedy: what they cannot make up for is named."""
     row = {"prompt": "P", "references": ["r"], "outputs": [output] if output else []}
-    with pytest.raises(ValidationFailed) as failed:
-        convert(
-            jsonl(row),
-            to="eee@0.3.0",
-            output=tmp_path / "x.jsonl",
-            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
-            score="em",
-        )
-    (problem,) = failed.value.report.problems
+    problem = refused_by_eee(row, tmp_path, score="em")
 
     assert told in problem.message
     assert "evaluation_id" not in problem.message

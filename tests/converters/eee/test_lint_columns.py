@@ -108,7 +108,7 @@ def test_inputs_of_one_hash_are_told_apart(
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(-2, 2)), max_size=4))
 def test_digests_of_texts_are_those_of_each(pairs: list[tuple[str, int]]) -> None:
-    """Digests are told right together if each is: cut elsewhere, they are wrong."""
+    """Digests of texts are right if each is; one that is cut elsewhere is not."""
     given_texts = [text for text, _ in pairs]
     joined, ends = "".join(map(digest_of_text, given_texts)), [0]
     for number, (_, shift) in enumerate(pairs, 1):

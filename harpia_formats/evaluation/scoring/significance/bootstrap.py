@@ -126,15 +126,16 @@ LEVEL = 0.95
 #: Statistics are rounded to multiples of QUANTUM before they are weighted, so that sums
 #: below 2^29 are exact and do not depend on the order of additions.
 QUANTUM = 2.0**-24
-#: Scores that are all smaller would lose too many digits, down to this multiple.
+#: Scores that are all below the first need a smaller multiple to keep their digits; the
+#: second is the smallest that is used.
 _SMALL, _LEAST_QUANTUM = 2.0**-10, 2.0**-900
 
 
 def quantum_of(largest: float) -> float:
-    """Return of what number scores up to `largest` become multiples.
+    """Return the number to whose multiples scores up to `largest` are rounded.
 
-    For small ones it is in proportion to them; the number of answers, which is among
-    their statistics, is a multiple of each such power of 2.
+    It is a power of 2, in proportion to `largest` where that is small. The number of
+    answers, which is among the statistics, is a multiple of it and is not rounded.
     """
     if not 0 < largest < _SMALL:
         return QUANTUM
@@ -151,7 +152,7 @@ class PoissonBootstrap:
 
     replicates: int = REPLICATES
     seed: int = SEED
-    #: Statistics become multiples of it.
+    #: Statistics are rounded to multiples of it.
     quantum: float = QUANTUM
     _sums: Any = None
 
