@@ -10,7 +10,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
-from harpia_formats.api.options import OF_BENCHMARKS, Option, help_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import OF_BENCHMARKS, Option
 from harpia_formats.api.plan_file import option_keys
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.significance.paired_tests import TESTS

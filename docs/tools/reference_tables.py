@@ -8,12 +8,12 @@ from typing import Any
 from limit_table import LIMITS
 from page_examples import ROOT, environment
 
+from harpia_formats.api.option_values import help_of
 from harpia_formats.api.options import (
     FUNCTIONS,
     REQUIRED,
     Option,
     arguments_of,
-    help_of,
     options_of,
 )
 from harpia_formats.api.settings_file import SETTINGS, Setting

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import Any
 
 from harpia_formats.api import options
-from harpia_formats.api.options import OWN_FILE, PYPROJECT, help_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import OWN_FILE, PYPROJECT
 from harpia_formats.files.io.discovery import parts_of
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.files.toml import (

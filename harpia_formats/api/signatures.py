@@ -8,7 +8,8 @@ from typing import Any
 from harpia_formats.api import functions
 from harpia_formats.api import options as table
 from harpia_formats.api.keyword_options import rendered_for_python
-from harpia_formats.api.options import REQUIRED, Option, arguments_of, help_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import REQUIRED, Option, arguments_of
 
 #: The types of the arguments of each kind that are not None without a default.
 _types = {

@@ -14,7 +14,8 @@ from typer import echo
 from typer.core import TyperCommand, TyperGroup
 
 from harpia_formats._version import __version__
-from harpia_formats.api.options import FLAG, INSTEAD, Option, help_of, options_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import FLAG, INSTEAD, Option, options_of
 from harpia_formats.cli.command_options import (
     MEANINGS,
     TYPES,

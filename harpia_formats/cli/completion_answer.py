@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harpia_formats.api.options import Option, Value, help_of, options_of, values_of
+from harpia_formats.api.option_values import Value, help_of, values_of
+from harpia_formats.api.options import Option, options_of
 from harpia_formats.cli import REQUEST
 from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS, docstring_of
 from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
 
-from harpia_formats.api.options import FLAG, REQUIRED, Option, help_of, options_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import FLAG, REQUIRED, Option, options_of
 from harpia_formats.cli.command_table import PROGRAM, all_commands, docstring_of
 from harpia_formats.cli.streams_and_exit_codes import ExitCode, wants_color
 from harpia_formats.model.text_columns import columns, wrapped

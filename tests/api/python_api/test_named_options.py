@@ -41,7 +41,6 @@ ROOT = Path(__file__).parents[3]
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 #: Modules with texts that are no messages, and why.
 _NO_MESSAGES = {
-    "harpia_formats/api/apply_recipe.py": "a file that is written",
     "harpia_formats/api/options.py": "the table of options",
     "harpia_formats/api/settings_file.py": "the page on settings",
     "harpia_formats/cli/app.py": "what parses the command line",

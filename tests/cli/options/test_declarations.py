@@ -9,7 +9,8 @@ from typer.main import get_command
 import harpia_formats
 from cases import for_each_case
 from command_runs import run
-from harpia_formats.api.options import OPTIONS, help_of, listed, options_of
+from harpia_formats.api.option_values import help_of, listed
+from harpia_formats.api.options import OPTIONS, options_of
 from harpia_formats.api.settings_file import SETTINGS, Kind, Setting
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS

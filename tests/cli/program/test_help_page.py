@@ -14,7 +14,8 @@ import pytest
 from typer.main import get_command
 
 from cases import for_each_case
-from harpia_formats.api.options import help_of, options_of
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import options_of
 from harpia_formats.cli import main
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.command_table import MODULES, all_commands

@@ -12,7 +12,8 @@ from typer.main import get_command
 
 from cases import for_each_case
 from effort import drawn
-from harpia_formats.api.options import options_of, values_of
+from harpia_formats.api.option_values import values_of
+from harpia_formats.api.options import options_of
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.command_table import COMMANDS, TWO_WORDS
 from harpia_formats.cli.completion_answer import FILES
