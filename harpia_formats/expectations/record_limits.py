@@ -51,15 +51,15 @@ _parts = re.compile(r"[0-9]+|[^0-9]")
 
 def prompt_texts(record: Record) -> list[str]:
     """Return the texts of a prompt: with the system message and the contexts."""
-    found, is_told = list(record.contexts or ()), False
+    found, has_system = list(record.contexts or ()), False
     if isinstance(record.prompt, str):
         found.append(record.prompt)
     else:  # the prompt of a chat is one of its messages, and its system message may be
         for message in record.messages or ():
             texts = list(_texts(message.get("content")))
             found += texts
-            is_told |= message.get("role") == "system" and record.system in texts
-    if isinstance(record.system, str) and not is_told:
+            has_system |= message.get("role") == "system" and record.system in texts
+    if isinstance(record.system, str) and not has_system:
         found.append(record.system)
     return found
 

@@ -85,8 +85,8 @@ def test_wrong_decoder_is_found(
 
     (row,) = verdicts.compared({name: 400}, seed=1)
 
-    said = f"the schema validator says invalid, {who} says valid: {{"
-    assert said in row.outcome.difference
+    expected = f"the schema validator says invalid, {who} says valid: {{"
+    assert expected in row.outcome.difference
 
 
 @pytest.mark.parametrize("name", ["nemo-results", "haystack-results"])

@@ -187,8 +187,8 @@ def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
     source.write_bytes(record_of("m") * 1)
     words = ["convert", source, "--from", "record", "--to", to, "--quiet"]
     errors = tmp_path / "errors"
-    with Path("/dev/full").open("wb") as full, errors.open("wb") as told:
-        streams = [None, full.fileno(), told.fileno()]
+    with Path("/dev/full").open("wb") as full, errors.open("wb") as stderr:
+        streams = [None, full.fileno(), stderr.fileno()]
         code = begun(words, tmp_path, environment_with({}), streams).wait(TIMEOUT)
 
     assert code == 2

@@ -70,7 +70,7 @@ def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> Non
 
 
 @for_each_case(
-    "output, told, advised",
+    "output, message, advised",
     [
         (None, "nothing for `output.raw`", ['constants={"output.raw": VALUE}']),
         ({"text": None}, "em needs an answer", []),
@@ -87,13 +87,13 @@ def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_given_is_not_advised(
-    output: dict[str, Any] | None, told: str, advised: list[str], tmp_path: Path
+    output: dict[str, Any] | None, message: str, advised: list[str], tmp_path: Path
 ) -> None:
     """Options that were given are no remedy: what they cannot make up for is named."""
     row = {"prompt": "P", "references": ["r"], "outputs": [output] if output else []}
     problem = refused_by_eee(row, tmp_path, score="em")
 
-    assert told in problem.message
+    assert message in problem.message
     assert "evaluation_id" not in problem.message
     *others, last = str(problem.help).split(", or ")
     assert [other.removeprefix("give it with ") for other in others] == advised
@@ -113,8 +113,8 @@ def test_a_constant_without_a_place_is_told(tmp_path: Path) -> None:
     )
 
     given = 'constants={"model": VALUE, "metadata.a": VALUE}'
-    told = f"{given} does nothing: nemo-input has no place for them"
-    assert report.notes == (told,)
+    message = f"{given} does nothing: nemo-input has no place for them"
+    assert report.notes == (message,)
     assert (split.notes, split.outputs) == ((), (f"{tmp_path / 'm.json'}",))
 
 

@@ -159,9 +159,9 @@ if not os.geteuid():
 def check_refused_unread(result: Result, reason: str) -> None:
     """Check that a run ended for this reason, and reported nothing of its rows."""
     assert result.returncode == 2, result
-    told = result.stderr.decode().lower()
-    assert reason in told, told
-    assert re.search(r"cannot write (full|closed)/out.jsonl?: ", told), told
+    message = result.stderr.decode().lower()
+    assert reason in message, message
+    assert re.search(r"cannot write (full|closed)/out.jsonl?: ", message), message
     assert b"S102" not in result.stdout + result.stderr
 
 

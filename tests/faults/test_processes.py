@@ -238,15 +238,15 @@ def test_11_workers_out_of_memory(
         (rows / name).unlink(missing_ok=True)
     limit = _NO_MEMORY.replace("EXTRA", str(extra))
     result = run(*words.split(), cwd=rows, environment=script(rows, limit))
-    told = result.stdout + result.stderr
+    output = result.stdout + result.stderr
 
-    assert b"Traceback" not in told, told.decode()
+    assert b"Traceback" not in output, output.decode()
     if result.returncode == usual.returncode:
         assert result.stdout == usual.stdout
         fault.add("no memory for workers", "the same result")
     else:
         assert result.returncode in {1, 2, 3}, result
-        assert b"memory" in told or b"rows.jsonl" in told, told
+        assert b"memory" in output or b"rows.jsonl" in output, output
         assert [each.name for each in rows.iterdir()] == ["rows.jsonl"]
         fault.add("no memory for workers", "reported with the rows; no output")
 

@@ -89,7 +89,7 @@ def test_25_no_control_in_the_name_of_a_file_reaches_a_terminal(
 def test_26_markup_is_printed_as_it_stands(tmp_path: Path, fault: Injections) -> None:
     """Markup of the terminal library is text: no link, no error, no picture."""
     write_files(tmp_path, MARKUP)
-    told = Counter[bool]()
+    counts = Counter[bool]()
     for command in COMMANDS:
         code, shown = on_terminal(command, tmp_path, 200)
         seen = OWN.sub("", shown)
@@ -97,9 +97,11 @@ def test_26_markup_is_printed_as_it_stands(tmp_path: Path, fault: Injections) ->
         assert code in {0, 1}, (command, shown)
         assert "\x1b" not in seen
         assert "\U0001f604" not in seen
-        told["[link=http://pwn]y[/link]" in " ".join(seen.split())] += 1
+        counts["[link=http://pwn]y[/link]" in " ".join(seen.split())] += 1
         fault.add("markup in data, a command on a terminal", "printed as it stands")
-    assert told[True] >= len(COMMANDS) // 3, "the commands show too little of the data"
+    assert counts[True] >= len(COMMANDS) // 3, (
+        "the commands show too little of the data"
+    )
 
 
 def test_27_no_workflow_command_comes_from_data(

@@ -111,24 +111,24 @@ def failed(place: Place, number: int, error: str, fault: Injections) -> bool:
 def outcome_of(place: Place, at: AtCall, result: Result) -> str:
     """Return in words what came of a run in which a call failed; fail if it is bad."""
     call = at.seen[at.number - 1]
-    told = result.stderr.decode()
-    assert b"Traceback" not in result.stderr, told
+    message = result.stderr.decode()
+    assert b"Traceback" not in result.stderr, message
     assert place.torn() == []
     if call.name != "unlink":  # else what could not be removed is left
-        assert place.parts() == [], (call, told)
+        assert place.parts() == [], (call, message)
     if result.returncode == place.command.code:
-        assert place.is_complete(), (call, told)
+        assert place.is_complete(), (call, message)
         return NEEDLESS
-    assert result.returncode == 2, (call, told)
+    assert result.returncode == 2, (call, message)
     assert error_lines(result)
     if place.is_as_before():
         return UNCHANGED
-    unnamed = [each for each in place.changed() if each not in told]
+    unnamed = [each for each in place.changed() if each not in message]
     if call.path == str(place.data):
-        assert "it is not known whether it outlives a power failure" in told
-        assert place.is_complete() or not unnamed, told
+        assert "it is not known whether it outlives a power failure" in message
+        assert place.is_complete() or not unnamed, message
         return UNKNOWN
-    assert unnamed == [], (call, told)
+    assert unnamed == [], (call, message)
     return NAMED
 
 

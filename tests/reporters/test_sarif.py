@@ -134,11 +134,13 @@ def test_results_are_capped_and_the_rest_is_reported() -> None:
         replace(GROUP, pointer=f"/{n}x", severity=Severity.NOTE) for n in range(MOST)
     )
     run = run_of(Report((), (*notes, GROUP), ()))
-    (told,) = run["invocations"][0]["toolExecutionNotifications"]
+    (notification,) = run["invocations"][0]["toolExecutionNotifications"]
 
     assert len(run["results"]) == MOST
     assert run["results"][0]["level"] == "error"
-    assert told["message"]["text"].startswith("1 more kinds of findings are left out")
+    assert notification["message"]["text"].startswith(
+        "1 more kinds of findings are left out"
+    )
     assert run["properties"]["resultsLeftOut"] == 1
 
 
@@ -159,11 +161,11 @@ def test_what_was_not_read_is_reported_of_the_run() -> None:
     unread = FileCount("b c.gz", reason="is not gzip data")
     report = Report((unread,), (), ())
     (invocation,) = run_of(report, exit_code=lambda _: 2)["invocations"]
-    (told,) = invocation["toolExecutionNotifications"]
+    (notification,) = invocation["toolExecutionNotifications"]
 
     assert (invocation["executionSuccessful"], invocation["exitCode"]) == (False, 2)
-    assert told["message"]["text"] == "is not gzip data"
-    place = told["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert notification["message"]["text"] == "is not gzip data"
+    place = notification["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place["uri"] == "b%20c.gz"
 
 

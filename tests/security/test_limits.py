@@ -81,6 +81,6 @@ def test_a_compressed_answer_of_a_judge_is_bounded(
             *("--judge-model", "m", "-o", tmp_path / "out.json"),
         )
 
-    said = done.out + done.err
-    assert ("answer has more than 16,777,216 bytes" in said) is not is_read, said
+    printed = done.out + done.err
+    assert ("answer has more than 16,777,216 bytes" in printed) is not is_read, printed
     assert (done.code == 0) is is_read

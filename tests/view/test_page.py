@@ -964,15 +964,15 @@ def test_long_records_are_shown_in_parts(hostile: Visit) -> None:
 
 def test_the_progress_of_a_search_is_reported_and_it_can_be_ended(visit: Visit) -> None:
     """While rows are searched, what was found so far is shown, with a button to end."""
-    told: list[Any] = []
+    posted: list[Any] = []
     searched: dict[str, Any] = {"done": 42, "of": 100, "reason": None}
 
     def rows(route: Any) -> None:
-        body = {"total": 0, "complete": bool(told), "searched": searched, "rows": []}
+        body = {"total": 0, "complete": bool(posted), "searched": searched, "rows": []}
         route.fulfill(json=body)
 
     def cancel(route: Any) -> None:
-        told.append(route.request.post_data_json)
+        posted.append(route.request.post_data_json)
         searched["reason"] = "it was ended"
         route.fulfill(status=204)
 
@@ -984,7 +984,7 @@ def test_the_progress_of_a_search_is_reported_and_it_can_be_ended(visit: Visit) 
     expect(page.locator(".nothing")).to_contain_text("Nothing found so far")
     page.get_by_role("button", name="End the search").click()
     expect(searching).to_contain_text("ended early: it was ended")
-    assert told == [{"file": "0", "text": "plus"}]
+    assert posted == [{"file": "0", "text": "plus"}]
 
 
 @pytest.mark.long

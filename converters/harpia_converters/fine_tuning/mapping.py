@@ -99,7 +99,7 @@ def _conversation(row: Row, kept: Row) -> Row:
     if turns[-1]["from"] in ANSWERING:
         *turns, answer = turns
         fields["gt"] = answer["value"]
-        # That the text is a call is not said by it alone.
+        # The text alone does not show that it is a call.
         known = _of_calls if answer["from"] == CALL else _turn_keys
         if len(answer) > len(known):
             put_in_front(kept, "conversations", without(answer, known))

@@ -292,8 +292,8 @@ def _are_strays(keys: list[str]) -> bool:
 
 def _is_record(value: Mapping[str, Any]) -> bool:
     """Tell whether `value` is a record of the format `record`."""
-    beside = value.keys() & {"prompt", "messages", "references", "header"}
-    return bool(beside) and isinstance(value.get("outputs"), list)
+    of_records = value.keys() & {"prompt", "messages", "references", "header"}
+    return bool(of_records) and isinstance(value.get("outputs"), list)
 
 
 def _is_foreign(value: Mapping[str, Any]) -> bool:

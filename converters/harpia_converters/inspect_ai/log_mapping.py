@@ -160,8 +160,8 @@ def read_outputs(sample: Row, run: Run, attachments: Attachments) -> list[Output
     epoch = sample["epoch"] - 1
     given = output.get("choices") or ()
     messages = sample.get("messages") or ()
-    said = [message.get("tool_calls") for message in messages]
-    choices = [_of_choice(choice, attachments, said) for choice in given]
+    in_messages = [message.get("tool_calls") for message in messages]
+    choices = [_of_choice(choice, attachments, in_messages) for choice in given]
     outputs = choices or [Output(text=output.get("completion") or None)]
     model: Any = run.model or output.get("model") or UNSET
     outputs = [
@@ -204,12 +204,12 @@ def _spellings(answer: Output, output: Row) -> tuple[Any, ...]:
 
 
 def _of_choice(
-    choice: Row, attachments: Attachments, said: Sequence[list[Row] | None]
+    choice: Row, attachments: Attachments, in_messages: Sequence[list[Row] | None]
 ) -> Output:
     """Return the output of one choice, with what it has no place for as extra.
 
-    The calls of tools in it are those of a message of the conversation: `said` has
-    those of all messages.
+    The calls of tools in it are those of a message of the conversation: those of all
+    messages are `in_messages`.
     """
     message = choice["message"]
     content = content_of(message, attachments)
@@ -218,7 +218,7 @@ def _of_choice(
     others = others_in(message, _message_keys)
     if message["role"] != ASSISTANT:
         others["role"] = message["role"]
-    if message.get("tool_calls") and message["tool_calls"] not in said:
+    if message.get("tool_calls") and message["tool_calls"] not in in_messages:
         others["tool_calls"] = message["tool_calls"]
     if rest_of_parts:
         others["content"] = rest_of_parts

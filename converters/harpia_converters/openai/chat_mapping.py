@@ -37,13 +37,13 @@ _of_answer = f"extra.{EXAMPLES}.{_messages}"
 
 def _read_example(row: Row, kept: Row) -> Row:
     """Return the question of a chat: its last answer is what is expected."""
-    fields, beside = read_chat(row[_messages])
+    fields, other_keys = read_chat(row[_messages])
     if len(row) > 1:
         settings = {key: row[key] for key in row if key in SETTINGS}
         if settings:
             fields["params"] = settings
-    if beside:
-        put_in_front(kept, _messages, beside)
+    if other_keys:
+        put_in_front(kept, _messages, other_keys)
     return fields
 
 
@@ -65,8 +65,8 @@ def _write_example(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
-    beside = kept.get(_messages)
-    own: Row = kept.pop(_messages) if isinstance(beside, dict) and beside else {}
+    given = kept.get(_messages)
+    own: Row = kept.pop(_messages) if isinstance(given, dict) and given else {}
     chat = _chat_of(record, own, outcomes)
     if kept.pop(_worse, UNSET) is not UNSET:
         outcomes.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
@@ -97,11 +97,11 @@ def _chat_of(record: Record, kept: Row, outcomes: FieldOutcomes) -> list[Row]:
     if record.messages is UNSET and not kept:
         # A prompt is read as it was, so that nothing has to be noted.
         return chat
-    back, beside = read_chat(chat)
+    back, other_keys = read_chat(chat)
     if "gt" in back and expected is UNSET:
         done.append("the last message is gt")
         outcomes.defaulted("gt", "the last message, of the assistant")
-    _record_kept(kept, beside, outcomes)
+    _record_kept(kept, other_keys, outcomes)
     record_question_outcomes(record, back, done, outcomes)
     return chat
 
@@ -194,9 +194,9 @@ def _preference(row: Row, kept: Row) -> Row:
     settings = {key: asked[key] for key in asked if key in SETTINGS}
     if settings:
         fields["params"] = settings
-    beside = without(asked, {*SETTINGS, "messages"})
-    if beside:
-        kept["input"] = beside
+    rest = without(asked, {*SETTINGS, "messages"})
+    if rest:
+        kept["input"] = rest
     answer = row[_preferred]
     text = _only_text(answer)
     if text is not None:

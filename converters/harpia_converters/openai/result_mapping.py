@@ -135,11 +135,11 @@ def _read_item(
             others.append(part)
             continue
         found.append(text)
-        beside = {k: v for k, v in part.items() if k != "text" and v not in _nothing}
-        if beside.get("type") in _usual_types:
-            beside.pop("type", None)
-        if beside:
-            others.append(beside)
+        other = {k: v for k, v in part.items() if k != "text" and v not in _nothing}
+        if other.get("type") in _usual_types:
+            other.pop("type", None)
+        if other:
+            others.append(other)
     if others:
         rest[key] = others
     return {"type": kind, **rest} if rest else {}
@@ -274,13 +274,13 @@ def join_request(result: Record, request: Record) -> Record:
     outputs = []
     for output in result.outputs:
         turns = [*chat, *output.turns] if output.turns else output.turns
-        beside = output.extra
+        own_extra = output.extra
         if output.model not in (UNSET, model) and model is not UNSET:
             own = kept_of(output, BATCHES)
             kept = members_of_both({"model": output.model}, own, "choice")
-            beside = {**(output.extra or {}), BATCHES: kept}
+            own_extra = {**(output.extra or {}), BATCHES: kept}
         given = output.model if model is UNSET else model
-        outputs.append(replace(output, model=given, turns=turns, extra=beside))
+        outputs.append(replace(output, model=given, turns=turns, extra=own_extra))
     extra = {**(request.extra or {})}
     for owner, members in (result.extra or {}).items():
         extra[owner] = members_of_both(members, extra.get(owner, {}), "request")

@@ -109,11 +109,11 @@ def write_any_chat(record: Record, rest: Row, outcomes: FieldOutcomes) -> list[R
     chat = _with_answer(chat, record, rest)
     if not chat:
         raise no_question()
-    back, beside = read_chat(chat)
+    back, other_keys = read_chat(chat)
     if record.gt is UNSET and "gt" in back:
         done.append("the last message is gt")
         outcomes.defaulted("gt", "the last message, of the assistant")
-        if beside:
+        if other_keys:
             outcomes.defaulted(f"extra.{KEY}.messages", "of the last message")
     record_question_outcomes(record, back, done, outcomes)
     return chat
@@ -301,8 +301,8 @@ def _only_entry(answer: Output, outcomes: FieldOutcomes) -> Row:
         raise _missing("outputs.model", "model_name")
     if answer.index is not UNSET:
         outcomes.dropped("outputs.index", "the only answer of the model there")
-    beside, response = _extra_and_response(answer, outcomes)
-    return {"model_name": answer.model, "responses": [response], **beside}
+    rest, response = _extra_and_response(answer, outcomes)
+    return {"model_name": answer.model, "responses": [response], **rest}
 
 
 def _record_indices(answers: list[Output], outcomes: FieldOutcomes) -> None:
@@ -336,8 +336,8 @@ def _extra_and_response(output: Output, outcomes: FieldOutcomes) -> tuple[Row, R
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
         inner = rest.pop("responses")
-    beside = put_back({}, rest, _entry_keys, _extra, outcomes)
-    return beside, _response(output, inner, outcomes)
+    with_rest = put_back({}, rest, _entry_keys, _extra, outcomes)
+    return with_rest, _response(output, inner, outcomes)
 
 
 def _response(output: Output, rest: Row, outcomes: FieldOutcomes) -> Row:

@@ -366,7 +366,7 @@ class Comparison:
         reports = self._reports()
         wrong = [report for report in reports if not report.ok]
         wrong.sort(key=lambda report: not report.failures)
-        # Files that were passed over are said, too.
+        # Files that were passed over are reported, too.
         wrong += [report for report in reports if report.skipped]
         self._found.report = wrong[0] if wrong else reports[0]
         self._found.reports = tuple(reports)

@@ -297,7 +297,7 @@ def required_keys(schema: Any, error: EngineError) -> set[str]:
 
 
 def _demanded_keys(node: Mapping[str, Any]) -> set[str]:
-    """Return the keys that a schema requires, always or beside another key."""
+    """Return the keys that a schema requires, always or with another key."""
     needed = (
         keys for keys in node.get("dependencies", {}).values() if type(keys) is list
     )

@@ -418,8 +418,8 @@ class _Suspects:
             return None
         if whole is not None:
             # Of a longer place, the digests do not tell how much a row has.
-            is_told = whole.is_complete and len(place_of(rule)) <= MOST_KEYS
-            return whole.left if is_told else None
+            is_known = whole.is_complete and len(place_of(rule)) <= MOST_KEYS
+            return whole.left if is_known else None
         if not isinstance(self._store, Digests) or not has_place(rule):
             return None
         return {len(place_of(rule)): self._store.repeated().surplus}

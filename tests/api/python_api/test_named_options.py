@@ -259,19 +259,19 @@ def _texts_in(result: Any) -> Iterator[str]:
         yield from _texts_in(report)
 
 
-@for_each_case("said", CALLS)
-def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
+@for_each_case("named", CALLS)
+def test_errors_and_advice_name_arguments(tmp_path: Path, named: str) -> None:
     """They say which argument to use, and no option."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(ONE)
     result: Any
     try:
-        result = CALLS[said](path)
+        result = CALLS[named](path)
     except hf.HarpiaFormatsError as error:
         result = error
     texts = list(_texts_in(result))
 
-    assert any(said in text for text in texts), texts
+    assert any(named in text for text in texts), texts
     assert not any("--" in text for text in texts)
 
 

@@ -509,11 +509,11 @@ def test_table_lists_fields_before_other_keys(data: Path) -> None:
     (data / "record.jsonl").write_bytes(jsonl(row))
     message = run("record.jsonl", "--to", "nemo", cwd=data).stderr.decode()
     names_ = [each.split()[0] for each in message.splitlines()[2:-2]]
-    beside = [each for each in names_ if each.startswith(("metadata", "extra"))]
+    own_columns = [each for each in names_ if each.startswith(("metadata", "extra"))]
 
     assert {"choices", "references"} <= set(names_)
-    assert len(beside) == 2
-    assert names_[-2:] == beside
+    assert len(own_columns) == 2
+    assert names_[-2:] == own_columns
 
 
 # What it refuses

@@ -128,8 +128,8 @@ def test_the_last_vote_has_the_majority_of_its_row(data: Path, server: Any) -> N
     assert tie["verdict"] == {"value": None, "votes": 2, "of": 4}
     assert lost == {}
     assert "16 votes: 13 judged, 4 from the cache, 3 failed; 12 requests" in printed
-    told = "a majority in 2 of 3 rows, 1 tie; 6 of 12 votes are that of a majority"
-    assert f"score: {told}\nverdict: {told}\n" in printed
+    summary = "a majority in 2 of 3 rows, 1 tie; 6 of 12 votes are that of a majority"
+    assert f"score: {summary}\nverdict: {summary}\n" in printed
     assert validate(data / "out.json", format="haystack-results").ok
     assert validate(data / "out.json").ok
 

@@ -96,9 +96,9 @@ def test_other_file_is_shown(code: str) -> None:
     """A rule across two files shows the one that the example is checked against."""
     page = page_of(code)
     other, examples = page.split("\nchecked against:\n")[1].split("\nbad:\n")
-    beside = RULES[code].companion.decode()
+    companion = RULES[code].companion.decode()
 
-    assert "".join(other.split()) == "".join(beside.split())
+    assert "".join(other.split()) == "".join(companion.split())
     assert "\ngood:\n" in examples
 
 

@@ -80,10 +80,10 @@ def test_marks_for_spreadsheets_need_csv(run: InProcess) -> None:
 def test_the_table_goes_to_standard_error_next_to_results(run: InProcess) -> None:
     """What goes to standard output is one thing."""
     alone = run(*SCORE, "--output-format", "latex")
-    beside = run(*SCORE, "--output-format", "latex", "--to", "record")
+    with_results = run(*SCORE, "--output-format", "latex", "--to", "record")
 
-    assert alone.out in beside.err
-    assert json.loads(beside.out.splitlines()[0])["id"] == "1"
+    assert alone.out in with_results.err
+    assert json.loads(with_results.out.splitlines()[0])["id"] == "1"
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])

@@ -88,12 +88,12 @@ def test_limits_are_those_of_the_working_folder(project: Path) -> None:
     put(project / "legacy", 'max-row-bytes = 5\nrow-timeout = 9\nignore = ["J2"]')
     command = ("validate", "legacy", "--schema", "schema.json")
 
-    beside = run(*command, cwd=project)
+    with_settings = run(*command, cwd=project)
     put(project, "max-row-bytes = 5")
     above = run(*command, cwd=project)
 
-    assert b"J110" not in beside.stdout
-    assert b"not used: max-row-bytes, row-timeout, which" in beside.stderr
+    assert b"J110" not in with_settings.stdout
+    assert b"not used: max-row-bytes, row-timeout, which" in with_settings.stderr
     assert b"J110" in above.stdout
     assert b"J202" not in above.stdout
 

@@ -472,8 +472,10 @@ def test_changes_that_lose_text_are_counted(tmp_path: Path) -> None:
         (("--unsafe-fixes",), "1 of them lost text"),
     ):
         lines = run("validate", path, *arguments).stderr.decode().splitlines()
-        (told,) = [line for line in lines if "removed interactions" in line]
-        assert "nowhere else in the row, of 1 system turn [/interactions]" in told
+        (line_removed,) = [line for line in lines if "removed interactions" in line]
+        assert (
+            "nowhere else in the row, of 1 system turn [/interactions]" in line_removed
+        )
         assert any(line.endswith(f"1 of E109; {end}") for line in lines)
 
 

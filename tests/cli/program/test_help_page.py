@@ -70,7 +70,7 @@ def test_page_describes_every_parameter(name: str) -> None:
     option = "--help-all" if name else "-h"
     page = " ".join(page_of(name, option).split())
     words = {word.strip(",") for word in page.replace("[no-]", "").split()}
-    said = {one.field: help_of(one) for one in options_of(name.replace(" ", "_"))}
+    help_texts = {one.field: help_of(one) for one in options_of(name.replace(" ", "_"))}
 
     assert " -h, --help " in page
     for parameter in COMMANDS[name].params:
@@ -81,7 +81,7 @@ def test_page_describes_every_parameter(name: str) -> None:
             assert {*parameter.opts} <= words
             last = [one for one in parameter.opts if one.startswith("--")][-1]
             assert parameter.is_flag or f"{last} {parameter.metavar}" in page
-        text = said.get(parameter.name, parameter.help) or ""
+        text = help_texts.get(parameter.name, parameter.help) or ""
         assert " ".join(text.split()) in page
 
 

@@ -129,10 +129,12 @@ def with_constants(
         outputs = [Output()]
     completed = []
     for output in outputs:
-        said = [each for each in output.turns or () if each.get("role") == "assistant"]
-        is_said = any(each.get("content") is not None for each in said)
+        answers = [
+            each for each in output.turns or () if each.get("role") == "assistant"
+        ]
+        has_content = any(each.get("content") is not None for each in answers)
         # A conversation is an answer, even without a text.
-        skipped = {"text"} if output.turns and (turns or is_said) else set()
+        skipped = {"text"} if output.turns and (turns or has_content) else set()
         missing = {key: of_outputs[key] for key in of_outputs if key not in skipped}
         answer = with_missing(output, missing, "outputs.", outcomes)
         if of_scores:

@@ -346,7 +346,7 @@ KEPT = some(
     evaluation=some(is_correct=VALUES, num_turns=COUNTS, tool_calls_count=COUNTS),
 ).filter(lambda kept: kept != {})
 ODD = st.builds(
-    lambda output, beside: replace(record_with(**output), **beside),
+    lambda output, others: replace(record_with(**output), **others),
     some(
         text=st.none() | TEXTS,
         reasoning=st.none() | TEXTS,

@@ -204,9 +204,9 @@ def test_text_that_is_lost_with_the_turns_is_told(
     report = harpia_formats.fix(path, unsafe=True, format="eee@0.2.0")
     (change,) = [one for one in report.changes if one.code == "C201"]
 
-    told = f"; this loses text that stands nowhere else in the row, of {lost}"
+    loss = f"; this loses text that stands nowhere else in the row, of {lost}"
     assert change.what == (
-        "removed interactions, which single_turn rows do not have" + told * bool(lost)
+        "removed interactions, which single_turn rows do not have" + loss * bool(lost)
     )
     assert change.loses_text is bool(lost)
 
@@ -214,8 +214,8 @@ def test_text_that_is_lost_with_the_turns_is_told(
 def test_an_output_that_the_turns_hold_is_removed(tmp_path: Path) -> None:
     """One with an answer of its own stays."""
     row = row_of("eee@0.3.0", "multi_turn")
-    said = row["messages"][-1]["content"]
-    same, _ = fixed({**row, "output": {"raw": [said]}}, tmp_path, "eee@0.3.0")
+    content = row["messages"][-1]["content"]
+    same, _ = fixed({**row, "output": {"raw": [content]}}, tmp_path, "eee@0.3.0")
     other, _ = fixed({**row, "output": {"raw": ["other"]}}, tmp_path, "eee@0.3.0")
 
     assert "output" not in same
@@ -287,12 +287,12 @@ def test_changes_are_worded_for_a_reader(
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n")
     report = harpia_formats.fix(path, unsafe=True, format=version)
-    told = {change.code: change.what for change in report.changes}
+    described = {change.code: change.what for change in report.changes}
 
     recipe = "all references" if version == "eee@0.3.0" else "the first reference"
-    assert "recipe" not in told["E103"]
-    assert told["E103"].startswith("computed the hash again, of ")
-    assert recipe in told["E103"]
+    assert "recipe" not in described["E103"]
+    assert described["E103"].startswith("computed the hash again, of ")
+    assert recipe in described["E103"]
     count = json.loads(path.read_text())["evaluation"]["num_turns"]
     shown = json.dumps(given, ensure_ascii=False)
-    assert told["E109"] == f"counted num_turns again: {count} in place of {shown}"
+    assert described["E109"] == f"counted num_turns again: {count} in place of {shown}"

@@ -105,15 +105,15 @@ def log_of(data: Any, **options: Any) -> list[Any]:
 
 
 def problems_of(
-    data: bytes, to: str, folder: Path, beside: bytes | Path | None = None
+    data: bytes, to: str, folder: Path, companion: bytes | Path | None = None
 ) -> list[str]:
     """Return the remarks on an output or a log, against its input if there is one."""
     options: dict[str, Any] = {"format": f"harpia-{to}", "strict": True, "lint": True}
     options["ignore"] = ("J204",)  # the ids of the records are large
-    if beside is not None:
-        path = beside if isinstance(beside, Path) else folder / "input.json"
-        if isinstance(beside, bytes):
-            path.write_bytes(beside)
+    if companion is not None:
+        path = companion if isinstance(companion, Path) else folder / "input.json"
+        if isinstance(companion, bytes):
+            path.write_bytes(companion)
         options["companion"] = path
     return [each.code for each in validate(data, **options).problems]
 

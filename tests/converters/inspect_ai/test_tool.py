@@ -28,10 +28,10 @@ from inspect_ai.scorer import match
 data, folder, ending = sys.argv[1:]
 dataset = json_dataset(data)
 texts = ("Lima", "5", "Cusco", "6")
-said = [ModelOutput.from_content("mockllm/model", text) for text in texts]
-for each in said:  # else Inspect fetches a tokenizer
+outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+for each in outputs:  # else Inspect fetches a tokenizer
     each.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
-model = get_model("mockllm/model", custom_outputs=said)
+model = get_model("mockllm/model", custom_outputs=outputs)
 task = Task(dataset=dataset, scorer=match(location="exact"), epochs=2, name="demo")
 options = {"log_dir": folder, "log_format": ending, "display": "none", "max_samples": 1}
 (log,) = eval(task, model=model, **options)
@@ -80,13 +80,13 @@ def failing():
             raise RuntimeError("no sandbox")
         return await generate(state)
     return solve
-said = [ModelOutput.from_content("mockllm/model", "Lima") for _ in range(2)]
-for each in said:
+outputs = [ModelOutput.from_content("mockllm/model", "Lima") for _ in range(2)]
+for each in outputs:
     each.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
 samples = [Sample("q", id=id_, target="Lima") for id_ in ("a/b", "fails", "c d")]
 scorers = [match(), sometimes(), never(), several()]
 task = Task(samples, failing(), scorer=scorers, fail_on_error=False, name="demo")
-model = get_model("mockllm/model", custom_outputs=said)
+model = get_model("mockllm/model", custom_outputs=outputs)
 options = {"log_dir": folder, "log_format": ending, "display": "none", "max_samples": 1}
 (log,) = eval(task, model=model, **options)
 names = {"exact": "several.exact", "half": "several.half"}

@@ -91,10 +91,10 @@ needs_tool = pytest.mark.skipif(
 def test_stored_scores_of_the_tool(results_folder: Path, task: str) -> None:
     """The mean of stored scores is what the results say, for each filter."""
     (results,) = results_folder.glob("results_*.json")
-    told = json.loads(results.read_text())["results"][task]
+    reported = json.loads(results.read_text())["results"][task]
     expected = {
         key.removesuffix(",none").replace(",", "|filter:"): value
-        for key, value in told.items()
+        for key, value in reported.items()
         if "," in key and "_stderr" not in key
     }
     (path,) = results_folder.glob(f"samples_{task}_*.jsonl")

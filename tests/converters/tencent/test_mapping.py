@@ -304,11 +304,11 @@ def test_turns_are_written_alike(record: Record) -> None:
 def test_only_answers_are_written_alike(output: Output) -> None:
     """The entry of an answer is the same next to one of another model, and alone."""
     alone, outcomes = result_or_error(write_answers, [output])
-    beside, others = result_or_error(
+    with_others, others = result_or_error(
         lambda *given: write_answers(*given)[:1], [output, NEXT]
     )
 
-    assert (alone, outcomes) == (beside, others)
+    assert (alone, outcomes) == (with_others, others)
 
 
 @given(

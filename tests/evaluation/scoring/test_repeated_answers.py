@@ -62,8 +62,8 @@ def test_each_answer_counts_once(
     assert found.total.scores == expected.total.scores
     assert found.total.answers == len(numbered)
     repeats = len(rows) - len(numbered)
-    said = f"score of another metric: {repeats:,}, not counted again"
-    assert any(note.endswith(said) for note in found.notes) == (repeats > 0)
+    expected_note = f"score of another metric: {repeats:,}, not counted again"
+    assert any(note.endswith(expected_note) for note in found.notes) == (repeats > 0)
 
 
 @for_each_case(
@@ -119,8 +119,8 @@ def test_scores_that_records_lose_are_noted(
     )
 
     assert len(jsonl_rows(output)) == written
-    said = [note for note in scores.notes if "not written" in note]
-    assert ["hold: 2;" in note for note in said] == [True] * (written < 4)
+    notes = [note for note in scores.notes if "not written" in note]
+    assert ["hold: 2;" in note for note in notes] == [True] * (written < 4)
 
 
 def test_comparison_counts_each_answer_once() -> None:

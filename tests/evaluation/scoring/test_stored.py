@@ -374,9 +374,9 @@ def test_stored_scores_without_answers_are_noted() -> None:
     record = answered(1, "4", ("acc", 1, "")) | {"references": ["a"]}
     record["outputs"][0]["text"] = None
 
-    said = score(jsonl(record)).notes
+    notes = score(jsonl(record)).notes
 
-    assert said == (
+    assert notes == (
         "1 answer has no text and a stored score: `--stored` shows stored scores",
     )
 

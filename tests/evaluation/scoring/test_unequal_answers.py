@@ -185,13 +185,13 @@ def test_the_table_says_where_numbers_of_answers_differ(
     uneven, even = tmp_path / "uneven.jsonl", tmp_path / "even.jsonl"
     uneven.write_bytes(lines("A", [[True] * 5, [False]]))
     even.write_bytes(lines("A", [[True] * 2, [False] * 2]))
-    said = "questions have 1 to 5 answers, and each question counts once"
+    note = "questions have 1 to 5 answers, and each question counts once"
 
-    assert f"{said}; over all answers: em 0.8333" in shown(run, uneven)
+    assert f"{note}; over all answers: em 0.8333" in shown(run, uneven)
     assert "each question counts once" not in shown(run, even)
     for form in ("markdown", "latex"):
         found = shown(run, uneven, form).replace("Questions of A", "questions")
-        assert said in " ".join(found.split()).lower()
+        assert note in " ".join(found.split()).lower()
     (row,) = json.loads(shown(run, uneven, "json"))["systems"][0]["scores"]
     assert (row["value"], row["over_answers"]) == (0.5, pytest.approx(5 / 6))
 

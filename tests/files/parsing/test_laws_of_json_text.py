@@ -1,6 +1,6 @@
 """Laws of JSON text: which text has a fault, and where its values and keys are.
 
-What is said of a text, word by word, is in `answers.jsonl`.
+The exact messages for a text are in `answers.jsonl`.
 """
 
 import itertools

@@ -210,12 +210,12 @@ def check_refused(name: str, tmp_path: Path) -> None:
     runs["diff"] = command_runs.run("diff", name, name, cwd=tmp_path)
 
     for command, result in runs.items():
-        told = result.stdout + result.stderr
-        is_unknown = result.returncode == 1 and b"no known format" in told
-        is_named = result.returncode == 2 and b"not JSON or CSV" in told
+        output = result.stdout + result.stderr
+        is_unknown = result.returncode == 1 and b"no known format" in output
+        is_named = result.returncode == 2 and b"not JSON or CSV" in output
 
         assert is_unknown or is_named, command
-        assert b"--on-invalid" not in told
+        assert b"--on-invalid" not in output
 
 
 @pytest.mark.parametrize(

@@ -501,11 +501,11 @@ def test_rough_texts_of_rows_are_those_of_each(
     rows: list[dict[str, Any]], context: int
 ) -> None:
     """Summing up many texts at once gives the same as one after the other."""
-    said = near_duplicates.ComparedTexts(context, 2, ((), (), ()))
+    compared = near_duplicates.ComparedTexts(context, 2, ((), (), ()))
     columns = [[row.get(key) for row in rows] for key in ("a", "b", "c")]
     values = list(zip(*columns, strict=True))
-    found = said.roughly(columns)
-    singly = [said.roughly([[value] for value in each]) for each in values]
+    found = compared.roughly(columns)
+    singly = [compared.roughly([[value] for value in each]) for each in values]
     assert found.rough == [digest for each in singly for digest in each.rough]
     assert found.whole == [digest for each in singly for digest in each.whole]
     assert found.texts == [text for each in singly for text in each.texts]

@@ -125,8 +125,8 @@ def test_the_filter_leaves_the_fields_that_match(
     )
     shown = "document.querySelectorAll('.field:not([hidden])').length"
     assert browser.value(shown) == 1
-    said = browser.value("document.querySelector('.tools [role=status]').textContent")
-    assert said == "1 of 4"
+    status = browser.value("document.querySelector('.tools [role=status]').textContent")
+    assert status == "1 of 4"
 
 
 @pytest.mark.parametrize(

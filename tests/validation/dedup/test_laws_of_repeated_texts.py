@@ -437,21 +437,21 @@ BEGINNINGS = st.sampled_from(["", "bcd " * near_duplicates.FEW * 2])
 LETTERS_AND_MARKS = st.tuples(BEGINNINGS, st.text(alphabet, max_size=80)).map("".join)
 
 
-def rough_digest(said: near_duplicates.ComparedTexts, text: str) -> int | None:
+def rough_digest(compared: near_duplicates.ComparedTexts, text: str) -> int | None:
     """Return the digest of what a row with one text says roughly."""
-    return next(iter(said.roughly([[text]]).rough), None)
+    return next(iter(compared.roughly([[text]]).rough), None)
 
 
 @given(LETTERS_AND_MARKS, LETTERS_AND_MARKS)
 @examples(100)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
-    if said.exactly(one) == said.exactly(other):
-        assert rough_digest(said, one) == rough_digest(said, other)
+    compared = near_duplicates.ComparedTexts(0, 1, ((),))
+    if compared.exactly(one) == compared.exactly(other):
+        assert rough_digest(compared, one) == rough_digest(compared, other)
     louder = one.upper().replace(" ", " - ") + "!"
-    if said.exactly(one) == said.exactly(louder):
-        assert rough_digest(said, one) == rough_digest(said, louder)
+    if compared.exactly(one) == compared.exactly(louder):
+        assert rough_digest(compared, one) == rough_digest(compared, louder)
 
 
 #: Texts with what is between texts that are compared at once, with characters that
@@ -470,23 +470,23 @@ def test_rough_comparison_of_a_text_is_the_same_in_any_company(
     texts: list[str],
 ) -> None:
     """The digest of a text does not depend on the texts that are read with it."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    compared = near_duplicates.ComparedTexts(0, 1, ((),))
     asked = [text for text in texts if text]
-    found = said.roughly([texts])
+    found = compared.roughly([texts])
 
-    assert found.rough == [rough_digest(said, text) for text in asked]
-    assert found.whole == [said.roughly([[text]]).whole[0] for text in asked]
+    assert found.rough == [rough_digest(compared, text) for text in asked]
+    assert found.whole == [compared.roughly([[text]]).whole[0] for text in asked]
 
 
 def test_texts_of_the_same_letters_in_other_marks_are_compared() -> None:
     """Wide and narrow punctuation make no difference to Chinese texts of some size."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    compared = near_duplicates.ComparedTexts(0, 1, ((),))
     text = "\u6570\u636e\u96c6" * near_duplicates.FEW
     marked = [
         f"{text}{mark}{text}" for mark in "\uff0c\u3002\u300c\u3000\uff08\u201c\u2026, "
     ]
 
-    assert len({rough_digest(said, each) for each in marked}) == 1
+    assert len({rough_digest(compared, each) for each in marked}) == 1
 
 
 @pytest.mark.parametrize(
@@ -500,11 +500,11 @@ def test_texts_of_the_same_letters_in_other_marks_are_compared() -> None:
 )
 def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
     """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = near_duplicates.ComparedTexts(0, 1, ((),))
+    compared = near_duplicates.ComparedTexts(0, 1, ((),))
     enough = "中" * near_duplicates.FEW
     for code in codes:
         normal = near_duplicates.normal_bytes(chr(code)).decode()
-        expected = rough_digest(said, enough + normal.casefold())
-        assert rough_digest(said, enough + chr(code)) == expected
+        expected = rough_digest(compared, enough + normal.casefold())
+        assert rough_digest(compared, enough + chr(code)) == expected
         if not any(unicodedata.category(each)[0] in "LMN" for each in normal):
-            assert rough_digest(said, enough) == expected
+            assert rough_digest(compared, enough) == expected

@@ -161,7 +161,7 @@ def found_in(row: Row, group: Group) -> list[dict[str, Any]]:
 def described(problem: Problem) -> dict[str, Any]:
     """Return what a problem says, without what is empty or usual."""
     place, excerpt, fix = problem.place, problem.excerpt, problem.fix
-    said = {
+    texts = {
         "code": problem.code,
         "name": problem.name,
         "severity": problem.severity.value,
@@ -189,7 +189,7 @@ def described(problem: Problem) -> dict[str, Any]:
         "hides": bool(not excerpt),
     }
     return {
-        name: text for name, text in said.items() if text and text != usual.get(name)
+        name: text for name, text in texts.items() if text and text != usual.get(name)
     }
 
 

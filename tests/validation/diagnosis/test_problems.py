@@ -167,12 +167,12 @@ def test_reports_have_the_findings_expected(group: dict[str, Any]) -> None:
         found = problems_in(data, schema, max_problems=0, **options)
         for number, row in enumerate(rows, 1):
             if "findings" in row:
-                said = [said_of(one) for one in found if one.place.record == number]
+                reported = [said_of(one) for one in found if one.place.record == number]
                 listed = [
                     {name: one.get(name, "") for name in NAMES}
                     for one in row["findings"]
                 ]
-                assert in_order(said) == in_order(listed), row["row"]
+                assert in_order(reported) == in_order(listed), row["row"]
 
 
 def in_order(found: list[dict[str, Any]]) -> list[str]:

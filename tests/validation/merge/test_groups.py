@@ -78,10 +78,10 @@ def test_findings_of_a_group_have_one_cause(identifier: str) -> None:
         group = (code, pointer, problem.cause)
         groups.setdefault(group, set()).add((text, problem.key, is_null))
     first = validate(data, examples=1, **options)
-    said = Counter(map(wording, first.problems))
+    wordings = Counter(map(wording, first.problems))
 
     assert {group: texts for group, texts in groups.items() if len(texts) > 1} == {}
-    assert said.total() == len(groups) == len(first.groups)
+    assert wordings.total() == len(groups) == len(first.groups)
 
 
 CONDITIONS: dict[str, dict[str, Any]] = {
