@@ -78,10 +78,17 @@ class MappedKeys:
         self._is_nested = any(path.is_nested for path in self._paths)
         #: Whether the rows are of any columns, which may be named like fields.
         self._is_free = all(format_.general for format_ in formats)
-        for format_ in () if self._is_free else formats:
-            own = {field.path[0] for field in adapter_of(format_).fields}
-            for key in own & self._names.keys():
+        own: set[str] = set()
+        for format_ in formats:
+            keys = {field.path[0] for field in adapter_of(format_).fields}
+            own |= keys
+            for key in () if self._is_free else keys & self._names.keys():
                 raise MapOptionsError(key, f"{format_.id} reads this key already")
+        own |= {path.keys[0] for path in self._paths if path.selector is not None}
+        #: The paths of members inside of values that nothing else reads.
+        self._inner = [
+            path for path in self._paths if path.is_nested and path.keys[0] not in own
+        ]
         #: The parts of mapped paths that rows had, and the first names of other keys.
         self._found: set[str] = set()
         self._seen: set[str] = set()
@@ -89,8 +96,9 @@ class MappedKeys:
     def split(self, row: Row, number: int, path: str) -> tuple[Row, Row]:
         """Return `row` without the mapped keys, and the cells that these stand for.
 
-        What a path of several keys reaches stays in the row. Raises `MapError` for a
-        label or an index without an item, in record `number` of the file at `path`.
+        What a path finds in lists, next to labels, or in what the format reads itself
+        stays in the row. Raises `MapError` for a label or an index without an item, in
+        record `number` of the file at `path`.
         """
         self._note_keys(row)
         cells: Row = {}
@@ -106,6 +114,9 @@ class MappedKeys:
                 is_cell = name == "id" or type(value) is str
                 cells[name] = value if is_cell else encode(value).decode()
         rest = {key: value for key, value in row.items() if key not in self._names}
+        for inner in self._inner:
+            if inner.text not in row:
+                rest = _without_member(rest, inner.keys)
         if self._is_free:
             self._check_not_taken(rest)
         return rest, cells
@@ -181,6 +192,22 @@ class MappedKeys:
                 what = "such a column, or only null" if self._is_free else "such a key"
                 rows = f"no row of {path}{' up to here' if is_stopped else ''}"
                 raise MissingColumnError(key, f"{rows} has {what}", hint)
+
+
+def _without_member(owner: Row, keys: Sequence[str]) -> Row:
+    """Return an object without the member at `keys`, and what that leaves empty.
+
+    It is `owner` itself where a value on the way is no object.
+    """
+    key, *inner = keys
+    value = owner.get(key, UNSET)
+    if inner and isinstance(value, dict):
+        left = _without_member(value, inner)
+        if left is value or left:
+            return owner if left is value else {**owner, key: left}
+    elif inner or value is UNSET:
+        return owner
+    return {name: member for name, member in owner.items() if name != key}
 
 
 def _fields_of(part: Any) -> dict[str, Any]:

@@ -278,6 +278,44 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
     assert lines["ideal"].outcomes == {Outcome.DROPPED: 1}
 
 
+@for_each_case(
+    "row, left",
+    [
+        ({"in": {"topic": "t"}}, msgspec.UNSET),
+        ({"in": {"topic": "t", "n": 1}}, {"json": {"in": {"n": 1}}}),
+        (
+            {"in": {"topic": "x"}, "in.topic": "t"},
+            {"json": {"in": {"topic": "x"}}},
+        ),
+    ],
+)
+def test_a_value_inside_of_an_object_is_read_once(row: Any, left: Any) -> None:
+    """What a path finds in an object is a field, and no rest of the row any more.
+
+    Values next to it are kept, and those that a key with the text of the path hides.
+    """
+    columns = {"prompt": "q", "category": "in.topic"}
+    record = only(jsonl({"q": "2+2?"} | row), columns=columns)
+
+    assert (record.category, record.extra) == ("t", left)
+
+
+def test_a_used_value_is_no_loss() -> None:
+    """A value inside of an object that is read as a field is not counted as dropped."""
+    row = {"q": "2+2?", "a": "4", "in": {"topic": "sums"}}
+    columns = {"prompt": "q", "references": "a", "category": "in.topic"}
+    report = convert(
+        jsonl(row),
+        to="nemo-input",
+        output=io.BytesIO(),
+        columns=columns,
+        constants={"source": "own"},
+        on_loss="fail",
+    )
+
+    assert report.written == 1
+
+
 def test_a_list_is_no_text() -> None:
     """A mapped value that is a list is refused for a field that is text."""
     with pytest.raises(ValidationFailed, match=r"prompt, must be a text, found an"):
