@@ -38,6 +38,11 @@ if TYPE_CHECKING:  # only if rules are selected that are not checked by default
     from harpia_formats.validation.unit.row_linter import RowLinter
 
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
+#: How the first line begins where JSON is read as a table, and what helps then.
+_json_beginnings = (b"{", b"[")
+_if_json = (
+    "if the file is JSON, name its format with `--from`: `json` for rows with any keys"
+)
 
 
 class TableRecord(msgspec.Struct, frozen=True):
@@ -229,11 +234,13 @@ class _TableValidator:
 
     def fault(self, fault: TableFault) -> None:
         """Report bytes that are not a record."""
-        number = None
+        number, help_ = None, fault.help
         if fault.record and not self.found.columns:
             # The header is lost, so no row can be validated.
             self.found.columns, self.found.is_usable = ("",), False
             self._note_unreported([fault.code])
+            if fault.text is not None and fault.text.startswith(_json_beginnings):
+                help_ = _if_json
         elif fault.record:
             self.records += 1
             number = self.before + self.records
@@ -247,7 +254,7 @@ class _TableValidator:
         column, width = start.column + 1, max(1, fault.width)
         place = Place(name, start.line, column, column + width, start.offset, number)
         excerpt = row.excerpt(fault.at, fault.at + width)
-        self.collector.add(fault.code, fault.message, fault.help, place, excerpt)
+        self.collector.add(fault.code, fault.message, help_, place, excerpt)
         if self.validators.options.fail_fast and fault.code in self.collector.rules:
             self.found.stopped |= self.collector.is_error(fault.code)
 

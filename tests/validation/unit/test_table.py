@@ -161,6 +161,16 @@ def test_rows_below_a_header_that_cannot_be_read_are_undetermined() -> None:
     assert (count.records, count.undetermined) == (2, 2)
 
 
+@pytest.mark.parametrize("begin", ["", "["])
+def test_json_that_is_read_as_a_table_is_named(begin: str) -> None:
+    """A header that is JSON has the remedy to name the format, as in a stream."""
+    (problem,) = report_of(f'{begin}{{"id":1,"a":"b"}}\n'.encode()).problems
+
+    assert problem.code == "J301"
+    assert "if the file is JSON, name its format with" in problem.help
+    assert "json" in problem.help.partition("name its format")[2]
+
+
 def test_column_that_is_there_twice_is_marked() -> None:
     """Each repeated name of the header is reported, at the last of its columns."""
     report = report_of("é,b,é,é,b\n1,2,3,4,5\n".encode())
