@@ -363,11 +363,12 @@ def _exit_for(error: Exception) -> NoReturn:
 
 
 def _exit_for_system_error(error: OSError) -> NoReturn:
-    """Print why the output cannot be written, or the bug of a plug-in, and exit."""
-    if _package_that_raised(error):
-        _exit_for(error)
-    reason = error.strerror or str(error)
-    print_error(f"cannot write the output: {reason[:1].lower()}{reason[1:]}")
+    """Print why the output cannot be written, or what a plug-in met, and exit."""
+    if package := _package_that_raised(error):
+        print_error(f"{package} failed: {error}")
+    else:
+        reason = error.strerror or str(error)
+        print_error(f"cannot write the output: {reason[:1].lower()}{reason[1:]}")
     _exit_without_output(ExitCode.UNABLE)
 
 

@@ -46,7 +46,7 @@ def metric(number):
         return number if answer == "b" else 0.5
     return Metric("x", "A.", {}, lambda given: mean_measure("x", "x", score))
 
-WRONG_KEY, NO_FILE = map(metric, (KeyError("k"), FileNotFoundError(2, "No file")))
+WRONG_KEY, NO_FILE = map(metric, (KeyError("k"), FileNotFoundError(2, "No", "w")))
 ABOVE, BELOW, NO_NUMBER = map(metric, (7, -1, float("nan")))
 WORD = "not a plug-in"
 EM = Metric("em", "Another one.", {}, None)
@@ -345,22 +345,37 @@ def test_a_score_beyond_the_scale_of_a_metric_is_left_out(
     assert "0.5000" in done.stdout
 
 
-@pytest.mark.parametrize("place", ["WRONG_KEY", "NO_FILE"])
-def test_an_error_in_a_plug_in_names_its_package(
-    tmp_path: Path, broken: Callable[[str, str], Run], place: str
+@pytest.mark.parametrize(
+    ("place", "code", "begin", "last"),
+    [
+        (
+            *("WRONG_KEY", 3, "Traceback"),
+            "this is a bug in broken-package 0.9, please report it",
+        ),
+        ("NO_FILE", 2, "error", "broken-package 0.9 failed: [Errno 2] No: 'w'"),
+    ],
+)
+def test_an_error_in_a_plug_in_names_its_package(  # noqa: PLR0913, PLR0917 - four of the table, and where it runs
+    tmp_path: Path,
+    broken: Callable[[str, str], Run],
+    place: str,
+    code: int,
+    begin: str,
+    last: str,
 ) -> None:
-    """What the code of a package raises in a run is no bug in ours, nor of the disk."""
+    """What the code of a package raises in a run is no bug in ours.
+
+    What the system refused, such as a file that is missing, is no bug at all.
+    """
     (tmp_path / "chat.jsonl").write_bytes(CHAT)
     done = broken("metrics", f'x = "broken:{place}"')(
         *("score", "chat.jsonl", "--map", "prompt=question,response=answer"),
         *("--map", "references=expected", "--metrics", "x"),
     )
 
-    assert done.returncode == 3, done.stderr
-    assert done.stderr.startswith("Traceback")
-    assert done.stderr.splitlines()[-1] == (
-        "error: this is a bug in broken-package 0.9, please report it"
-    )
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith(begin)
+    assert done.stderr.splitlines()[-1] == f"error: {last}"
 
 
 def test_its_reporter_reports(run: Run) -> None:
