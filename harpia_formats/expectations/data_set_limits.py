@@ -85,7 +85,8 @@ def _records(data_set: DataSet, counts: Counts) -> Outcome:
     found = counts.records
     message: tuple[str, ...] = ()
     if found < least:
-        message = (f"{data_set.name} has {found:,} records, fewer than {least:,}",)
+        records = with_noun(found, "record")
+        message = (f"{data_set.name} has {records}, fewer than {least:,}",)
     return Outcome(
         key,
         f"records at least {least:,}",

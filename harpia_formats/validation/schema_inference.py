@@ -32,6 +32,7 @@ from harpia_formats.formats.detection.sampled_file import (
 from harpia_formats.formats.detection.unexpected_format import delimiter_note
 from harpia_formats.formats.registry import all_formats, all_rules, all_unpackers
 from harpia_formats.formats.schema.bundled_schemas import SchemaError
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import FileCount
@@ -200,7 +201,8 @@ class RowValues:
     def _record(self, row: TableRow, names: Sequence[str]) -> list[dict[str, str]]:
         """Return a record of a table in a list, empty if it has too few fields."""
         if len(row.fields) != len(names):
-            message = f"the row has {len(row.fields)} fields, the header {len(names)}"
+            fields = with_noun(len(row.fields), "field")
+            message = f"the row has {fields}, the header {len(names):,}"
             place = self.collector.place(row.start, self.rows)
             self.collector.add(FIELD_COUNT, message, "quote fields with commas", place)
             return []

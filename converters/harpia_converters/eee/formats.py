@@ -23,6 +23,7 @@ from harpia_converters.eee.versions import (
     is_record,
     sign_of,
 )
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.exact_json import float_of
 from harpia_formats.model.format import (
     Advice,
@@ -190,7 +191,7 @@ def file_remarks(expected: Expected, rows: int, digest: str | None) -> Iterator[
         yield Remark(
             ROWS,
             (_details, "total_rows"),
-            f"the samples file has {rows} rows, total_rows says "
+            f"the samples file has {with_noun(rows, 'row')}, total_rows says "
             f"{_shown(expected.total_rows)}",
             "one of the two files was changed or cut off: export both again",
         )

@@ -12,6 +12,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     print_notes,
     write_stderr,
 )
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.report import ValidationFailed
 from harpia_formats.model.safe_text import safe
 
@@ -28,7 +29,7 @@ def print_copied(done: "Subset", output: str, *, quiet: bool) -> None:
     """Print how many rows the output file has, unless `quiet` or it is a stream."""
     _print_notes(done)
     for part in () if quiet or output == "-" else done.parts:
-        rows = "1 row" if part.rows == 1 else f"{part.rows:,} rows"
+        rows = with_noun(part.rows, "row")
         write_stderr(f"{safe(part.path, MESSAGE_LIMIT)}: {rows}\n")
 
 
@@ -37,7 +38,7 @@ def print_written(done: "Subset", *, quiet: bool) -> None:
     _print_notes(done)
     for part in () if quiet else done.parts:
         share = f"{100 * part.rows / done.rows:.2f}" if done.rows else "0"
-        of = f"{part.rows:,} of {done.rows:,} rows ({share} %)"
+        of = f"{part.rows:,} of {with_noun(done.rows, 'row')} ({share} %)"
         write_stderr(f"{safe(part.path, MESSAGE_LIMIT)}: {of}\n")
 
 
@@ -99,7 +100,8 @@ def sample(given: Given) -> ExitCode:
     print_copied(done, given.output, quiet=given.quiet)
     if not done.ok:
         name = getattr(given.path, "name", None) or given.path
-        print_error(f"{name} has {done.rows:,} rows, and a sample of {size:,} is asked")
+        rows = with_noun(done.rows, "row")
+        print_error(f"{name} has {rows}, and a sample of {size:,} is asked")
     return ExitCode.OK if done.ok else ExitCode.FOUND
 
 

@@ -34,6 +34,7 @@ from harpia_formats.files.io.sink import (
 )
 from harpia_formats.files.io.urls import masked
 from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import OptionError
 
 _table_suffixes = {".parquet", ".arrow", ".feather"}
@@ -241,6 +242,6 @@ def check_same_rows(name: str, before: int, now: int) -> None:
     """Raise `SubsetError` if a file has not as many rows as when it was read before."""
     if before != now:
         raise SubsetError(
-            f"{name} has changed while it was read: it had {before:,} rows and has "
-            f"{now:,}; nothing was written"
+            f"{name} has changed while it was read: it had {with_noun(before, 'row')} "
+            f"and has {now:,}; nothing was written"
         )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 from harpia_formats.model.result import Result
 
@@ -78,8 +79,8 @@ class Subset(Result):
 
     def headline(self) -> str:
         """Return the counts in one line."""
-        files = "1 file" if len(self.parts) == 1 else f"{len(self.parts):,} files"
-        return f"{self.written:,} of {self.rows:,} rows in {files}"
+        files = with_noun(len(self.parts), "file")
+        return f"{self.written:,} of {with_noun(self.rows, 'row')} in {files}"
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each output, with its share of the rows that were read."""

@@ -17,6 +17,7 @@ from harpia_formats.files.parsing.csv_delimiter import (
 )
 from harpia_formats.formats.detection.sample import delimiter_of
 from harpia_formats.model.column_map import CORRECT_MAP, check_columns_exist
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.validation.diagnosis.root_causes import Finding
@@ -352,8 +353,7 @@ def _of_columns(columns: tuple[str, ...], delimiter: str) -> Iterator[Finding]:
 def _wrong_count(row: TableRow, columns: tuple[str, ...], delimiter: str) -> Finding:
     """Return the finding on a record with too few or too many fields."""
     found, wanted = len(row.fields), len(columns)
-    fields = "field" if found == 1 else "fields"
-    message = f"the record has {found:,} {fields}, the header {wanted:,}"
+    message = f"the record has {with_noun(found, 'field')}, the header {wanted:,}"
     help_ = f"put a field with a {named(delimiter)} or a line end in quotes"
     if found < wanted:
         help_ = "add the fields that are missing, blank if need be"

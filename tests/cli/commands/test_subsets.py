@@ -26,9 +26,12 @@ def test_a_sample_of_too_many_rows_names_the_file(tmp_path: Path) -> None:
     """It has the name of the file, also where the user says its encoding."""
     (tmp_path / "in.jsonl").write_bytes(LINES)
     done = run("sample", "in.jsonl", "11", "--encoding", "latin-1", cwd=tmp_path)
+    (tmp_path / "one.jsonl").write_bytes(LINES.splitlines(keepends=True)[0])
+    one = run("sample", "one.jsonl", "11", cwd=tmp_path)
 
-    assert done.returncode == 1
+    assert (done.returncode, one.returncode) == (1, 1)
     assert b"in.jsonl has 10 rows, and a sample of 11 is asked" in done.stderr
+    assert b"one.jsonl has 1 row, and a sample of 11 is asked" in one.stderr
 
 
 def test_split_prints_exact_shares(tmp_path: Path) -> None:
