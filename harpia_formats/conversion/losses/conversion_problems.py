@@ -179,7 +179,8 @@ def with_remedies(
     if "=VALUE" not in error.help and not is_left_out:
         return error
     others = []
-    if is_left_out and options.on_invalid is OnInvalid.FAIL:
+    is_said = _SKIP in error.help
+    if is_left_out and options.on_invalid is OnInvalid.FAIL and not is_said:
         others.append(f"leave such records out with {_SKIP}")
     takes_gt = options.reference_from is ReferenceFrom.GT
     if error.path == "references" and record.gt is not UNSET and not takes_gt:

@@ -46,13 +46,14 @@ def test_text_in_a_column_of_numbers_is_a_loss(
 
 @cells
 def test_required_score_that_is_no_number_is_named(cell: str) -> None:
-    """The cell is the reason why a row cannot be written, and no value is advised."""
+    """The cell is why a row cannot be written; to leave it out is advised once."""
     output, report, _ = mapped(cell, "eee@0.2.0")
     (problem,) = report.report.problems
 
     assert (output, problem.code) == (b"", "L201")
     assert "in `score` is not a number" in problem.message
     assert "constants=" not in problem.help
+    assert problem.help.count("leave such records out") == 1
 
 
 @pytest.mark.parametrize("cell", ["1", "0.5", "true", "-1e3"])
