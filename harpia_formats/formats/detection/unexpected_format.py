@@ -97,8 +97,11 @@ def _likely_key(
 
 
 def _plain_names(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the keys of a row by their names as the likely ones are written."""
-    return {_separator.sub("_", key.casefold()): key for key in row}
+    """Return the keys of a row by their names as the likely ones are written.
+
+    Of several keys with one name, such as `question` and `Question`, it is the first.
+    """
+    return {_separator.sub("_", key.casefold()): key for key in reversed([*row])}
 
 
 def _map_text(found: Mapping[str, str]) -> str:

@@ -22,6 +22,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
             "prompt=prompt,references=gold,response=answer,category=topic",
         ),
         ({"Question": "q", "ID": 3}, "prompt=Question,id=ID"),
+        ({"question": "q", "Question": "Q"}, "prompt=question"),
         (
             {"question": "q", "model output": "a", "gold,1": "g"},
             "'prompt=question,response=model output'",
