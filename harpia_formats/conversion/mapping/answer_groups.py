@@ -73,10 +73,21 @@ class AnswerGrouping(Struct, frozen=True):
 
 
 def value_of(name: str, record: Record, output: Output) -> str:
-    """Return a field of an answer as text, `NONE` if it has none."""
+    """Return a field of an answer as text, `NONE` if it has none.
+
+    The text `NONE` itself is in quotes, but as the name of a model.
+    """
+    text = text_of(name, record, output)
+    if text is None:
+        return NONE
+    return encode(text).decode() if text == NONE and name != MODEL else text
+
+
+def text_of(name: str, record: Record, output: Output) -> str | None:
+    """Return a field of an answer as text, None if it has none."""
     value = _found(name, record, output)
     if value is UNSET or value is None:
-        return NONE
+        return None
     return value if isinstance(value, str) else encode(value).decode()
 
 

@@ -14,7 +14,7 @@ from harpia_formats.conversion.mapping.answer_groups import (
     GROUPED,
     METADATA,
     NONE,
-    value_of,
+    text_of,
 )
 from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.output_files import MAX_FILES
@@ -66,15 +66,16 @@ def field_reader(name: str) -> ValueOf:
 
 def _shared_value(name: str, record: Record) -> str | None:
     """Return the value that all answers of a record have; raises `SubsetError`."""
-    values = {value_of(name, record, output) for output in record.outputs or [Output()]}
+    values = {text_of(name, record, output) for output in record.outputs or [Output()]}
     if len(values) > 1:
-        shown = " and ".join(sorted(values)[:2])
+        texts = sorted(NONE if value is None else value for value in values)
+        shown = " and ".join(texts[:2])
         raise SubsetValueError(
             f"a row has answers with several values of {name} ({shown}); "
             "`convert --model NAME` writes the answers of one model"
         )
     (value,) = values
-    return None if value == NONE else value
+    return value
 
 
 class RecordValues:

@@ -331,6 +331,20 @@ def test_rows_without_a_value_have_a_part_of_their_own(tmp_path: Path) -> None:
     assert found == {"(none) 4": 2, "(none) 2": 1, "(none)": 1, "(none) 3": 1}
 
 
+def test_records_without_a_field_are_not_those_whose_value_says_so(
+    tmp_path: Path,
+) -> None:
+    """Of records, too, the text `(none)` is a value like any other."""
+    rows = [
+        {"prompt": "p", "outputs": [], **({"category": text} if text else {})}
+        for text in (None, "(none)", None)
+    ]
+    done = split(jsonl(*rows), output=tmp_path / "{value}.jsonl", by="category")
+
+    found = {part.value: part.rows for part in done.parts}
+    assert found == {"(none) 2": 2, "(none)": 1}
+
+
 #: Fields that rows are divided by, of each level of a record.
 FIELDS = [
     "id",

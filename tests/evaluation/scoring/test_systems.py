@@ -197,6 +197,15 @@ def test_a_model_may_be_called_as_those_without_one() -> None:
     assert [one["em"].value for one in three.systems] == [1.0, 0.0, 1.0]
 
 
+def test_answers_without_a_field_are_not_those_whose_value_says_so() -> None:
+    """A category that is the text `(none)` is another group than no category."""
+    row = {"references": ["a"], "outputs": [{"text": "a"}]}
+    data = jsonl({**row, "category": "(none)"}, row)
+    found = harpia_formats.score(data, metrics=("em",), by=("category",))
+
+    assert [group.key["category"] for group in found.groups] == ['"(none)"', "(none)"]
+
+
 def test_redaction_hides_models_and_keeps_what_stands_for_none() -> None:
     """A model called `(none)` has a number, and answers without a model have none."""
     data = lines([{"model": "(none)", "text": "no"}, {"text": "Paris"}, *RIGHT])
