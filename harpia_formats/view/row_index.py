@@ -110,7 +110,8 @@ def index_file(path: str, options: ViewOptions, base: str) -> Iterator[Message]:
 
     The offsets go to the file `base`.starts, and where some lines begin to
     `base`.lines; rows that are no bytes of a file are copied to `base`.copy. The file
-    `base`.end exists once all rows are indexed.
+    `base`.end exists once all rows are indexed; a reader of an index that failed writes
+    it.
     """
     try:
         source = source_named(path)

@@ -293,6 +293,9 @@ class ViewedFile:
         is_scanned = self.is_scanned
         if asked.needs_records and index.known and (reason := self._unread):
             raise ViewError(f"values of the records are not known: {reason}")
+        if not self._indexing.is_running:
+            # No search waits for rows that an index which failed never adds.
+            Path(f"{self.base}.end").touch()
         search = self._search(asked.wanted) if asked.is_search else None
         is_complete = is_read and not (search is not None and search.is_running)
         is_complete &= is_scanned or not asked.needs_columns

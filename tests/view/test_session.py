@@ -1,5 +1,6 @@
 """What the page gets of files: rows, records, ids, changes, and nothing redacted."""
 
+import gzip
 import json
 import os
 import time
@@ -55,8 +56,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def complete(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return the rows of a query, once all are found."""
+    """Return the rows of a query, once all are found: soon, as they are few."""
+    end = time.monotonic() + 20
     while not (found := session.rows(query))["complete"]:
+        assert time.monotonic() < end
         time.sleep(0.02)
     return found
 
@@ -277,6 +280,20 @@ def test_rows_below_a_header_that_cannot_be_read(tmp_path: Path) -> None:
     assert [(row["record"], row["raw"]) for row in rows] == [(1, "1,a"), (2, "2,b")]
     assert {row["unread"] for row in rows} == {"the header of the table is not UTF-8"}
     assert taken == b"id,caf\xe9\n2,b\n"
+
+
+def test_a_search_in_a_file_that_breaks_off_ends(tmp_path: Path) -> None:
+    """The rows before the break are searched, and what is taken away is refused."""
+    path = tmp_path / "a.jsonl.gz"
+    rows = b"".join(b'{"n": %d}\n' % (at * at) for at in range(10_000))
+    path.write_bytes(gzip.compress(rows)[:-5_000])
+    query = {"file": "0", "text": '"n": 4'}
+    with viewed(path) as session:
+        found = complete(session, query)
+        with pytest.raises(HarpiaFormatsError, match="truncated"):
+            list(session.selected_bytes(query))
+
+    assert found["total"] > 1
 
 
 def test_what_cannot_be_opened_is_refused_before_the_start(tmp_path: Path) -> None:
