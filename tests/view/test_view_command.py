@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -115,6 +116,8 @@ def main(
     temporary: Path,
 ) -> InProcess:
     """Return what runs a command that serves no page in the process of the test."""
+    # The folder of this process is made once, and is none of those of the commands.
+    get_temp_dir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     return InProcess(monkeypatch, capfdbinary)
 
