@@ -7,12 +7,14 @@ from pathlib import Path
 from harpia_formats.files.io.encodings import codec_of
 from harpia_formats.files.io.file_kinds import KIND_BYTES, unpacker_of_file
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.source import Source, open_source
 
 #: Bytes at the end of a gzip file that tell how long its text is.
 _SIZE_OF_GZIP = 4
 #: Files above this have a text whose length these bytes cannot tell.
 _LARGEST_GZIP = 2**30
+#: To how many bytes of text a byte of gzip can expand.
+_MOST_EXPANDED = 1032
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +59,20 @@ def _unpacked_size(path: Path, codec: str) -> int | None:
     with path.open("rb") as file:
         file.seek(-_SIZE_OF_GZIP, os.SEEK_END)
         stated = int.from_bytes(file.read(), "little")
-    # Of several members only the last one tells its size.
-    return stated if stated > size else None
+    # Of several members only the last one tells its size, and what a file that is cut
+    # off has there may be anything.
+    return stated if size < stated <= _MOST_EXPANDED * size else None
+
+
+def is_longer(source: Source, size: int) -> bool:
+    """Return whether the text of a file has more than `size` bytes, by reading it."""
+    read = 0
+    try:
+        with open_source(source) as reader:
+            for block in reader:
+                read += len(block)
+                if read > size:
+                    return True
+    except SourceError:  # it is cut off, and what is before the break has room
+        pass
+    return False

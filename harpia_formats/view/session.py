@@ -22,7 +22,7 @@ from harpia_formats.files.io.inputs import (
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.formats.registry import all_unpackers, formats_named
-from harpia_formats.view.copies import Copy, copy_of
+from harpia_formats.view.copies import Copy, copy_of, is_longer
 from harpia_formats.view.options import ViewError, ViewOptions, whole
 from harpia_formats.view.record_details import (
     RowFindings,
@@ -82,9 +82,10 @@ class ViewSession:
         self.folder = self._stack.enter_context(temporary_folder(None))
         for source, copy in self.copies():
             free = shutil.disk_usage(self.folder).free
-            if copy.size is not None and copy.size > free:
+            size = copy.size or 0
+            if size > free and is_longer(source, free):
                 raise ViewError(
-                    f"{source.name}: a copy of {copy.of} needs {copy.size:,} bytes, "
+                    f"{source.name}: a copy of {copy.of} needs {size:,} bytes, "
                     f"and {self.folder} has room for {free:,}"
                 )
         turn = BoundedSemaphore(max(2, os.cpu_count() or 1))
