@@ -241,7 +241,8 @@ def _needed(ours: FormatAdapter, theirs: FormatAdapter) -> Iterator[FieldMapping
     for mapping in theirs.fields:
         if not mapping.required:
             continue
-        if missing_fields(ours, replace(theirs, fields=(mapping,)), (), scored=False):
+        fields = tuple(each for each in theirs.fields if each.path == mapping.path)
+        if missing_fields(ours, replace(theirs, fields=fields), (), scored=False):
             yield mapping
 
 

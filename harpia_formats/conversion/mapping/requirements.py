@@ -122,7 +122,7 @@ def missing_fields(
     missing = [
         field
         for field in target.fields
-        if _is_missing(field, source, constants, scored=scored)
+        if _is_missing(field, source, target, constants, scored=scored)
     ]
     return missing + _missing_answer(source, target, constants, missing)
 
@@ -190,6 +190,7 @@ def _missing_answer(
 def _is_missing(
     target_field: FieldMapping,
     source: FormatAdapter,
+    target: FormatAdapter,
     constants: Collection[str],
     *,
     scored: bool,
@@ -202,9 +203,13 @@ def _is_missing(
         return False
     if scored and target_field.record_path in VERDICTS:
         return False
+    # One place may be for several fields, of which one is enough.
+    place = target_field.path
+    fields = (field.record_path for field in target.fields if field.path == place)
     return not any(
         source.carries(path) or path in constants
-        for path in fulfilling(target_field.record_path)
+        for field in fields
+        for path in fulfilling(field)
     )
 
 

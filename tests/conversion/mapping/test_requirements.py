@@ -60,6 +60,18 @@ def test_missing_fields_are_named(source: str, target: str, missing: list[str]) 
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("target", ["tencent-csv", "tencent-manual"])
+def test_the_end_of_a_chat_is_enough_where_it_has_the_place_of_a_reference(
+    target: str,
+) -> None:
+    """A format without references is written as one whose place is for both."""
+    question, answer = ({"role": r, "content": r} for r in ("user", "assistant"))
+    rows = jsonl({"messages": [question, answer]})
+    output, _ = converted(rows, to=target, from_="openai-chat")
+
+    assert b"assistant" in output
+
+
 def test_given_fields_are_not_missing() -> None:
     """Fields given by constants and a metric are not missing."""
     values = {"outputs.scores.value": 1, "outputs.scores.is_correct": True}
