@@ -261,7 +261,7 @@ class DirectReader(DirectObjects, kw_only=True):
             # Its type alone tells that it fits.
             if found <= types:
                 return lines
-            return [f"if {value} is None: {value} = UNSET", *lines]
+            return [*lines, f"if {value} is None: {value} = UNSET"]
         lines.insert(0, f"raw = {value}")
         if read is not None:
             lines.append(f"{value} = {self.code.name_of(read)}({value})")

@@ -77,6 +77,23 @@ def test_every_format_is_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     check_fixture(min(folder.iterdir()), monkeypatch)
 
 
+@pytest.mark.parametrize("format_", ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"])
+@pytest.mark.parametrize("key", ["performance", "token_usage"])
+def test_null_in_place_of_an_object_is_a_missing_field(format_: str, key: str) -> None:
+    """Many rows, which are read from decoded ones, are counted as one row is."""
+    path = min((FIXTURES / format_ / "valid").glob("*.jsonl"))
+    row = json.loads(path.read_bytes().splitlines()[0]) | {key: None}
+    line = json.dumps(row).encode() + b"\n"
+    (one, many) = (statistics(line * times, from_=format_) for times in (1, 40))
+
+    counts = [
+        {each["field"]: each["count"] for each in x["fields"]} for x in (one, many)
+    ]
+    assert counts[1] == {name: 40 * count for name, count in counts[0].items()}
+    assert many["absent"] == one["absent"]
+    assert f"outputs.{key}" not in counts[0]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
 def test_every_fixture_is_counted(
