@@ -181,6 +181,17 @@ def test_mixed_line_ends_are_placed(data: bytes, line: int) -> None:
     assert [each.place.line for each in report.problems] == [line] * bool(line)
 
 
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity"])
+def test_mixed_line_ends_are_placed_behind_constants(number: bytes) -> None:
+    """Bytes and columns are those of the file, in which null does not stand for NaN."""
+    data = b'{"a": "x"}\n{"a": %b}\r\n' % number
+    report = validate(data, format="lm-eval-samples", select=("J205",))
+    (place,) = [each.place for each in report.problems]
+
+    assert place.byte_offset == data.index(b"\r")
+    assert (place.line, place.column) == (2, len(b'{"a": }') + len(number) + 1)
+
+
 @given(st.integers(0, 10**25), st.integers(0, 40), st.booleans())
 def test_large_integers_are_all_found(value: int, lead: int, is_float: bool) -> None:
     """The search in bytes passes over no integer beyond 2^53."""

@@ -168,9 +168,14 @@ class Chunk:
         return self._rows
 
     @property
+    def in_file(self) -> "Chunk":
+        """The rows as they are in the file."""
+        return self
+
+    @property
     def texts(self) -> list[bytes]:
         """The bytes of each row as they are in the file."""
-        return self.rows
+        return self.in_file.rows
 
     @property
     def ends(self) -> list[int]:
@@ -323,7 +328,7 @@ def newline_offsets(data: bytes) -> list[int]:
 
 
 class NullRows(Chunk):
-    """Rows whose constants are null; `texts` has them as they are in the file."""
+    """Rows whose constants are null; `in_file` has them as they are in the file."""
 
     __slots__ = ("_original",)
 
@@ -338,9 +343,9 @@ class NullRows(Chunk):
         self._original = original
 
     @property
-    def texts(self) -> list[bytes]:
-        """The bytes of each row in the file."""
-        return self._original.rows
+    def in_file(self) -> Chunk:
+        """The rows as they are in the file."""
+        return self._original
 
     @property
     def end(self) -> Cursor:

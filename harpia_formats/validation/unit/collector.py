@@ -422,6 +422,7 @@ LineEnds = tuple[Cursor | None, Cursor | None]
 
 def line_ends_of(chunk: Chunk) -> LineEnds:
     """Return the first LF and the first CRLF of rows that are lines."""
+    chunk = chunk.in_file
     data = chunk.data
     crlf = stringzilla.find(data, b"\r\n")
     lf = stringzilla.find(data, b"\n")
