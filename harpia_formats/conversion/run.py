@@ -1,6 +1,7 @@
 """Convert files: from bytes to records to rows of another format."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from os import PathLike, fspath
@@ -54,12 +55,17 @@ from harpia_formats.files.workers.pool import WorkerPool, open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import maps_output_columns
 from harpia_formats.formats.registry import adapter_of, all_unpackers
+from harpia_formats.formats.rules.loss_rules import (
+    COLLISION,
+    OTHER_QUESTION,
+    UNCONVERTIBLE,
+)
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_outcomes import FieldOutcome, FieldOutcomes, Outcome
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.record import Header
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
@@ -165,8 +171,28 @@ def _in_order(invalid: list[Problem], unconvertible: list[Problem]) -> list[Prob
     path = invalid[0].place.path
     earlier = [problem for problem in unconvertible if problem.place.path != path]
     own = [problem for problem in unconvertible if problem.place.path == path]
-    of_file = sorted([*invalid, *own], key=lambda problem: problem.place.record or 0)
+    of_file = sorted([*invalid, *own], key=lambda problem: _rank_of(problem.place))
     return [*earlier, *of_file]
+
+
+def _rank_of(place: Place) -> int:
+    """Return what orders the places of a file: bytes, or in archives the records.
+
+    The bytes of an archive are those of its members, and not all faults have records.
+    """
+    return (place.record or 0) if place.member else place.byte_offset
+
+
+def _conversion_last(report: Report) -> Report:
+    """Return a report with the groups of validation before those of the conversion.
+
+    How many rows are read together, and by which process, makes no difference then.
+    """
+    groups = sorted(report.groups, key=lambda group: group.code in _OF_CONVERSION)
+    return replace(report, groups=tuple(groups))
+
+
+_OF_CONVERSION = {UNCONVERTIBLE, OTHER_QUESTION, COLLISION}
 
 
 class SideOutputs(Struct, frozen=True):
@@ -551,7 +577,7 @@ class Conversion:
             file.losses.up_to_date()
         written = 0 if self._destination is None else self._destination.written
         found = ConversionReport(
-            report=self._tally.report(),
+            report=_conversion_last(self._tally.report()),
             target=target.id,
             outputs=tuple(self._names) or (name_of(self._output),),
             rows=written if self._is_done else 0,

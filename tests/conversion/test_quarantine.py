@@ -54,6 +54,18 @@ def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
     assert [json.loads(each)["line"] for each in findings] == [1, 2, 4, 5]
 
 
+def test_faults_that_are_no_record_are_in_order_with_rows_that_are_put_aside(
+    tmp_path: Path,
+) -> None:
+    """A carriage return alone is found behind the row above that is not converted."""
+    data = b"id,prompt,references\n1,q,r\n2,q,\n3,q,r\r4,q,r\n"
+    output = tmp_path / "out.json"
+    convert(data, to="nemo-input", from_="csv", output=output, on_invalid="quarantine")
+
+    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
+    assert [json.loads(each)["line"] for each in findings] == [3, 4]
+
+
 def test_many_rows_of_no_known_format_are_put_aside(tmp_path: Path) -> None:
     """They are not read by the format of the file before them."""
     unknown = b'{"foo": 1}\n' * 40

@@ -312,6 +312,26 @@ def test_losses_behind_a_row_that_is_left_out_have_their_lines(
     assert any(parts and len(parts) == 3 for parts in answered)
 
 
+def test_groups_of_problems_have_one_order(
+    tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """Those of rows that are not converted follow those of validation.
+
+    Rows are read together in one process that several read apart.
+    """
+    rows = [jsonl({"id": number, **WHOLE}) for number in range(4_000)]
+    rows[3_499] = b'{"bad"\n'
+    rows[3_504] = jsonl({"id": 3_504, "system": "s", "outputs": []})
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"".join(rows))
+    given: dict[str, Any] = {"from_": "record", "on_invalid": "skip"}
+    assert_same(file, "nemo-output", constants=GIVEN, **given)
+    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 1, **given)
+
+    assert answered
+    assert [each["code"][0] for each in found["report"]["groups"]] == ["J", "L"]
+
+
 #: What a line of a table may be instead of a record, or next to it.
 FAULTS = (
     'i,"never closed',
