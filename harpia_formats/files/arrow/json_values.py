@@ -425,11 +425,7 @@ def _pieces(array: Any, feature: Any) -> Iterator[bytes]:
         names = [field.name for field in kind]
         described = [inner.get(name) for name in names]
         yield from _object_pieces(names, array.flatten(), described)
-    elif (
-        types.is_list(kind)
-        or types.is_large_list(kind)
-        or types.is_fixed_size_list(kind)
-    ):
+    elif _is_list(types, kind):
         yield from _list_pieces(array.flatten(), feature_of_items(feature))
     elif types.is_string(kind) or types.is_large_string(kind):
         yield from _text_pieces(array)
