@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -27,6 +27,8 @@ from harpia_formats.files.framing.unfinished_json import (
 )
 from harpia_formats.files.io.reader import WINDOW
 
+#: Bytes in which the end of a broken row is looked for first.
+NEAR = 1024
 #: Levels of nesting for which the kind of the open bracket is kept.
 KINDS = 1024
 
@@ -113,22 +115,40 @@ def end_of_broken_row(data: bytes, starts: Iterable[bytes], *, inner: bool) -> i
     tells that the array is a member of an object.
     """
     row = RowEndFinder(inner=inner)
-    for next_row in _next_row_pattern(data, starts).finditer(data):
-        end = row.find(data, next_row.start())
+    for place, begins_row in _places_ahead(data, _starts_of_rows(data, starts)):
+        end = row.find(data, place)
         if end is not None:
             return end
-        if row.quoted or (row.depth and not row.in_list):
-            return next_row.start()
-    end = row.find(data, len(data))
-    return len(data) if end is None else end
+        if begins_row and (row.quoted or (row.depth and not row.in_list)):
+            return place
+    return len(data)
 
 
-def _next_row_pattern(data: bytes, starts: Iterable[bytes]) -> re.Pattern[bytes]:
-    """Return a pattern for a comma and a beginning like those of `data` or `starts`."""
+def _places_ahead(data: bytes, starts: list[bytes]) -> Iterator[tuple[int, bool]]:
+    """Yield places up to the end of `data`, and whether a row of `starts` begins there.
+
+    There are others between these, so that who stops at one has not searched much more.
+    """
+    next_row = re.compile(rb",[ \t\r\n]*+(?:%b)" % b"|".join(starts))
+    longest = max(map(len, starts))
+    begin, border = 0, NEAR
+    while begin < len(data):
+        # What begins before the border may end behind it.
+        end = end_of_space(data, end_of_space(data, border) + longest) + 1
+        for found in next_row.finditer(data, begin, end):
+            if found.start() >= border:
+                break
+            yield found.start(), True
+            begin = found.end()
+        yield min(border, len(data)), False
+        begin, border = max(begin, border), 2 * border
+
+
+def _starts_of_rows(data: bytes, starts: Iterable[bytes]) -> list[bytes]:
+    """Return expressions for beginnings like those of `data` or of rows in `starts`."""
     own = start_of_row(data)
     known = {*starts, own} if len(own) > 1 else starts
-    choice = b"|".join(map(re.escape, sorted(known)))
-    return re.compile(rb",[ \t\r\n]*+(?:%b)" % (choice or rb'\{[ \t\r\n]*+"'))
+    return [*map(re.escape, sorted(known))] or [rb'\{[ \t\r\n]*+"']
 
 
 def start_of_row(row: bytes) -> bytes:

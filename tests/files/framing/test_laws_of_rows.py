@@ -7,7 +7,7 @@ import itertools
 import json
 import random
 import tracemalloc
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import pytest
@@ -305,6 +305,28 @@ def test_many_broken_rows_are_each_alone() -> None:
 
     assert rows_in(found) == rows
     assert perf_counter() - began < 2
+
+
+@given(data=_PUNCTUATION, near=st.integers(1, 20))
+@example(data=b'{"a":"},\n\n\n{"b":1}]', near=6)
+def test_an_end_is_found_however_near_it_is_looked_for(data: bytes, near: int) -> None:
+    """In which steps the end of a broken row is looked for makes no difference."""
+    found = _frames(b"[" + data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(array, "NEAR", near)
+
+        assert placed_rows(_frames(b"[" + data)) == placed_rows(found)
+
+
+@pytest.mark.parametrize("row", [b"True", b"{'a': 1}"])
+def test_many_rows_that_none_begins_like_take_linear_time(row: bytes) -> None:
+    """Of a broken row only what is near is searched for the beginning of another."""
+    began = process_time()
+
+    found = _frames(b"[" + b", ".join([row] * 25_000) + b"]")
+
+    assert rows_in(found) == [row] * 25_000
+    assert process_time() - began < 2
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
