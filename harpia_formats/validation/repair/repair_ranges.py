@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, FramingFault
+from harpia_formats.files.framing.chunk import Chunk, FramingFault, rows_with_nulls
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import (
@@ -93,15 +93,16 @@ class _State(RangeState):
 
     def run(self, frames: RangeFrames, given: None) -> FoundRepairs:  # noqa: ARG002 - all is in the job
         """Return the repairs of a range."""
-        part = self.validators.part()
+        part, reads_nan = self.validators.part(), self.validators.plan.reads_nan
         rows = RowsRepairer(self._proposals, part)
         found: list[PlacedRepair] = []
         records = 0
         for frame in frames:
             if isinstance(frame, Chunk):
-                verdict = part.validator.validate(frame, shares=True)
+                chunk = rows_with_nulls(frame) if reads_nan else frame
+                verdict = part.validator.validate(chunk, shares=True)
                 numbers = RecordNumbers(records, verdict.blank)
-                found += rows.repairs(frame, verdict, numbers)
+                found += rows.repairs(chunk, verdict, numbers)
                 records += verdict.records
             elif isinstance(frame, FramingFault):
                 records += frame.record

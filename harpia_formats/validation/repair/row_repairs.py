@@ -1,12 +1,14 @@
 """Repair one row, validate the result, and describe every change."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor, is_blank
+from harpia_formats.files.framing.chunk import Chunk, Cursor, constants_in, is_blank
 from harpia_formats.files.parsing.full_width import plain_edits, with_plain_punctuation
 from harpia_formats.files.parsing.json_fault import Fault
 from harpia_formats.files.parsing.json_syntax import find_fault
@@ -358,13 +360,40 @@ class RowsRepairer:
         for row in rows:
             text = chunk.rows[row]
             repaired = self._row.repaired(text, found.get(row, []))
+            in_file = chunk.texts[row]
+            if repaired is not None and in_file != text:
+                repaired = _with_constants(in_file, repaired)
             if repaired is not None:
                 start, number = chunk.start_of(row), numbers.of(row)
-                yield placed_repair(text, start, number, repaired, self._part.path)
+                yield placed_repair(in_file, start, number, repaired, self._part.path)
 
     def _findings_of(self, text: bytes) -> list[Finding]:
         """Return what is wrong with the text of a row."""
         return self._part.validator.validate(Chunk(text, Cursor(), [text])).findings
+
+
+def _with_constants(text: bytes, repaired: RepairedRow) -> RepairedRow | None:
+    """Return the repair of a row with nulls as one of `text`, which has constants.
+
+    None if it changes one of these: it is no null in the file.
+    """
+    moved, behind = 0, [(0, 0)]
+    for start, end in constants_in(text):
+        begin = start - moved
+        null_end = begin + len(b"null")
+        if any(one.start < null_end and begin < one.end for one in repaired.edits):
+            return None
+        moved += end - start - len(b"null")
+        behind.append((null_end, moved))
+
+    def place(at: int) -> int:
+        return at + behind[bisect_right(behind, at, key=itemgetter(0)) - 1][1]
+
+    edits = (Edit(place(one.start), place(one.end), one.data) for one in repaired.edits)
+    changes = (
+        msgspec.structs.replace(one, at=place(one.at)) for one in repaired.changes
+    )
+    return RepairedRow(tuple(edits), tuple(changes))
 
 
 def placed_repair(

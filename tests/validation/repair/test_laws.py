@@ -168,3 +168,27 @@ def test_rows_are_repaired_in_every_layout(
     assert [change.pointer for change in changes] == ["/metadata"]
     assert path.read_bytes() == write(clean)
     assert expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_constants_stay_as_they_are(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN and Infinity, which are read as null, stay where a row with them is repaired.
+
+    One that stands where no null may be is no null, and is not removed.
+    """
+    small_units(monkeypatch, 20_000)
+    values = {**fixture_rows("lm-eval-samples")[0]}
+    del values["filter"]
+    row = json.dumps(values)
+    first = '{"acc": -Infinity, "f1": NaN, "filter": '
+    rows = [f"{first}{each}, {row[1:]}" for each in ("null", "NaN")]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(rows * 100))
+    # Two inputs, so that worker processes are used for a small file, too.
+    report = harpia_formats.fix(path, b"{}", format="lm-eval-samples", jobs=jobs)
+
+    assert [one.line for one in report.changes] == list(range(1, 200, 2))
+    rows[0] = rows[0].replace(' "filter": null,', "")
+    assert path.read_text() == "\n".join(rows * 100)
