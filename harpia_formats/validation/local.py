@@ -92,8 +92,8 @@ def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
     def row_of(finding: "Finding") -> RowContext:
         return RowContext(
             path=collector.name,
-            text=record.chunk.rows[record.row],
-            start=record.chunk.start_of(record.row),
+            text=record.text,
+            start=record.start,
             number=record.number,
             value=finding.value,
             id_key=id_key,

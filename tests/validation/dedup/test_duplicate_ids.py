@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from cases import for_each_case
 from harpia_formats import Report, validate
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 LIMIT = 200
 #: Good rows in front of the others, which tell the format, and are as many as a typed
 #: decoder is built for.
@@ -242,3 +243,16 @@ def test_only_an_error_ends_the_run_if_asked_for(
     report = validated(data, fail_fast=True, **options)
 
     assert len(reported_duplicates(report)) == repeats
+
+
+def test_a_repeated_id_behind_a_constant_is_placed_in_the_file() -> None:
+    """NaN and Infinity, which are read as null, are as long as in the file."""
+    name = FIXTURES / "inspect-log" / "valid" / "tools-and-scores.json"
+    log = json.loads(name.read_bytes())
+    log["samples"] = [{"a": float("inf"), **log["samples"][0]}] * 2
+    data = json.dumps(log).encode()
+    (problem,) = validate(data, select=("X101",)).problems
+
+    assert problem.place.byte_offset == data.rindex(b'"peru", "epoch"')
+    assert problem.excerpt is not None
+    assert '"a": Infinity' in problem.excerpt.text
