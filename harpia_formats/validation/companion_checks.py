@@ -7,7 +7,13 @@ from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import Any
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor, with_nulls
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    Cursor,
+    FramingFault,
+    is_blank,
+    with_nulls,
+)
 from harpia_formats.files.framing.columns import (
     DocumentFrames,
     DocumentHeader,
@@ -58,6 +64,8 @@ class CompanionFile:
     document: dict[str, Any]
     #: Digests of the ids of its records.
     ids: Digests
+    #: Whether some of its records cannot be read, so that it may have other ids, too.
+    has_unread: bool
 
 
 def read_companion_file(source: Source, options: Options) -> CompanionFile:
@@ -96,7 +104,7 @@ def _companion_file(
     Raises `CompanionError` if it is not valid JSON.
     """
     ids, key = Digests(), variant.format.id_key
-    header = None
+    header, has_unread = None, False
     for frame in frames:
         if isinstance(frame, DocumentHeader):
             header = frame
@@ -104,8 +112,12 @@ def _companion_file(
             if cut is Framing.VALUES:
                 header = header or _whole(frame)
             if key:
-                values = map(decoded_or_none, frame.rows)
+                rows = (row for row in frame.rows if not is_blank(row))
+                values = list(map(decoded_or_none, rows))
+                has_unread |= None in values
                 ids.add([text for value in values for text in _id_of(value, key)])
+        else:
+            has_unread |= isinstance(frame, FramingFault) and bool(frame.record)
     document = None
     if header is not None:
         reads_nan = variant.dialect.reads_nan
@@ -118,7 +130,7 @@ def _companion_file(
         document = None  # there is nothing around the records
     if not isinstance(document, dict):
         document = {}
-    return CompanionFile(name, variant.format.id, header, document, ids)
+    return CompanionFile(name, variant.format.id, header, document, ids, has_unread)
 
 
 def _whole(chunk: Chunk) -> DocumentHeader:
@@ -236,7 +248,7 @@ class _Check:
     def unknown_references(self) -> Iterator[Findings]:
         """Yield the findings on records that refer to a record the companion lacks."""
         remark_on = self.companion.no_such_record
-        if remark_on is None:
+        if remark_on is None or self.companion_file.has_unread:
             return
         known = self.companion_file.ids
         for missing in missing_digest_batches(self.references, known):

@@ -73,7 +73,8 @@ class CompanionPairs:
         """Yield the problems of a file, still open, that disagrees with the named one.
 
         A file of a fitting format counts as a use of it, even if nothing can be
-        compared.
+        compared. Raises `CompanionError` if the file refers to records of the named
+        one, some of which cannot be read.
         """
         given = self._given
         companion = variant.format.companion if variant else None
@@ -85,6 +86,11 @@ class CompanionPairs:
             return
         self._used = True
         if validated is not None:
+            remark_on = companion.no_such_record
+            is_asked = remark_on and remark_on().code in validated.plan.run.rules
+            if is_asked and given.has_unread:
+                reason = "has records that cannot be read: validate it first"
+                raise CompanionError(given.path, reason)
             yield from self._wanted_of(self._problems(validated, given))
 
     def check_matching_files(

@@ -495,6 +495,19 @@ def test_unknown_instances_are_reported(
     assert Counter(each.code for each in report.problems)["H205"] == len(wrong)
 
 
+@pytest.mark.parametrize("change", [b'"id":, ', b'"id": nul', b"NaN"])
+def test_a_row_is_not_said_to_refer_to_nothing_where_something_cannot_be_read(
+    tmp_path: Path, change: bytes
+) -> None:
+    """An input with a broken instance may have any id, so that it cannot be used."""
+    data = lab_input(BLEU, ids=("1", "2")).replace(b'"id": "2"', change)
+    (path,) = write(tmp_path, input__json=data)
+
+    with pytest.raises(CompanionError, match="has records that cannot be read"):
+        validate(log((BLEU, "2")), companion=path)
+    assert not validate(log((BLEU, "2")), companion=path, ignore=["H205"]).problems
+
+
 @for_each_case(
     "given, meant, is_known", [(1.0, 1, True), (1, 1.0, True), (1, 7.0, False)]
 )
