@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.chunk import Chunk, Cursor, with_nulls
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.sink import SinkError
@@ -26,6 +26,7 @@ from harpia_formats.validation.repair.row_repairs import (
     RepairedRow,
     RowRepairer,
     RowsRepairer,
+    with_constants,
 )
 from harpia_formats.validation.repair.text_edits import Edit
 from harpia_formats.validation.unit.rows import ValidatedRows
@@ -172,7 +173,11 @@ class RepairConsumer:
         own = self._proposals.without_format()
         own.follow = self._follow
         row = RowRepairer(own, validators.schema, findings_of)
-        repaired = row.repaired(header.text, findings_of(header.text))
+        reads_nan = validators.plan.reads_nan
+        text = with_nulls(header.text) if reads_nan else header.text
+        repaired = row.repaired(text, findings_of(text))
+        if repaired is not None and text != header.text:
+            repaired = with_constants(header.text, repaired)
         if repaired is not None:
             found = _placed(header, repaired)
             if found is not None:

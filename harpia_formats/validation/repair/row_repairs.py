@@ -362,7 +362,7 @@ class RowsRepairer:
             repaired = self._row.repaired(text, found.get(row, []))
             in_file = chunk.texts[row]
             if repaired is not None and in_file != text:
-                repaired = _with_constants(in_file, repaired)
+                repaired = with_constants(in_file, repaired)
             if repaired is not None:
                 start, number = chunk.start_of(row), numbers.of(row)
                 yield placed_repair(in_file, start, number, repaired, self._part.path)
@@ -372,7 +372,7 @@ class RowsRepairer:
         return self._part.validator.validate(Chunk(text, Cursor(), [text])).findings
 
 
-def _with_constants(text: bytes, repaired: RepairedRow) -> RepairedRow | None:
+def with_constants(text: bytes, repaired: RepairedRow) -> RepairedRow | None:
     """Return the repair of a row with nulls as one of `text`, which has constants.
 
     None if it changes one of these: it is no null in the file.

@@ -192,3 +192,18 @@ def test_constants_stay_as_they_are(
     assert [one.line for one in report.changes] == list(range(1, 200, 2))
     rows[0] = rows[0].replace(' "filter": null,', "")
     assert path.read_text() == "\n".join(rows * 100)
+
+
+def test_a_document_with_constants_is_repaired(tmp_path: Path) -> None:
+    """What stands around the records is repaired before and behind a NaN."""
+    folder = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
+    log = json.loads((folder / "tools-and-scores.json").read_bytes())
+    log["version"] = "2"
+    log["results"] = {"a": float("nan"), "total_samples": "2", "b": float("-inf")}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log, indent=1))
+    changes = fixed(path, "inspect-log", unsafe=False)
+
+    assert [one.pointer for one in changes] == ["/version", "/results/total_samples"]
+    log["version"], log["results"]["total_samples"] = 2, 2
+    assert path.read_text() == json.dumps(log, indent=1)
