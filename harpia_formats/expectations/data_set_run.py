@@ -43,6 +43,7 @@ from harpia_formats.expectations.record_limits import (
     PromptLength,
     RecordLimit,
 )
+from harpia_formats.expectations.record_store import ShownPlace
 from harpia_formats.expectations.relations import AnswersPerQuestion, Keys
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.reader import ROW_LIMIT
@@ -55,9 +56,10 @@ from harpia_formats.formats.detection.mapped_format import (
 )
 from harpia_formats.formats.registry import adapter_of, all_formats, formats_named
 from harpia_formats.formats.rules.preflight_rules import CODES
-from harpia_formats.model.problem import HarpiaFormatsError, Problem
+from harpia_formats.model.problem import HarpiaFormatsError, Place, Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.redaction import redaction_of
 from harpia_formats.validation.run import RunBaseline, Validation
 
 
@@ -79,10 +81,12 @@ class DataSetRun:
         What is in `more` takes the records, too.
         """
         self.data_set = data_set
-        self._limits = [*_record_limits(data_set, options.examples), *more]
+        self._redaction = redaction_of(options)
+        most, shown = options.examples, self._shown
+        self._limits = [*_record_limits(data_set, most, shown), *more]
         self._has_more = bool(more)
         #: The ids and prompts that relations compare, as far as they ask for them.
-        self.keys = Keys(data_set.name, options.examples)
+        self.keys = Keys(data_set.name, most, shown)
         with _at(data_set):
             self._options = _validation_options(data_set, options, outputs)
             self._validation = Validation(
@@ -101,6 +105,11 @@ class DataSetRun:
     def tally(self) -> Any:
         """The counts of the files."""
         return self._validation.tally
+
+    def _shown(self, place: Place) -> Place:
+        """Return a place in the text of a file as messages show it, in its members."""
+        found: Place = self.tally.in_member(place)
+        return found if self._redaction is None else self._redaction.place(found)
 
     def check(self, asked: list[Asked]) -> None:
         """Check that every expectation can be checked. Raises `PreflightError`.
@@ -279,7 +288,9 @@ def _validation_options(
     )
 
 
-def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
+def _record_limits(
+    data_set: DataSet, most: int, shown: ShownPlace
+) -> list[RecordLimit]:
     """Return the expectations on single records, but for relations."""
     values, limits = data_set.values, list[RecordLimit]()
     if {"models", "required-models", "allowed-models"} & values.keys():
@@ -307,12 +318,14 @@ def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
                 RecordFindings(most),
             )
         )
-    limits += _field_limits(values, most)
+    limits += _field_limits(values, most, shown)
     limits += [OwnExpectation(one, most) for one in values.get("own", {}).values()]
     return limits
 
 
-def _field_limits(values: Mapping[str, Any], most: int) -> Iterator[RecordLimit]:
+def _field_limits(
+    values: Mapping[str, Any], most: int, shown: ShownPlace
+) -> Iterator[RecordLimit]:
     """Yield the expectations on the values of fields, in the order of their keys."""
     more = (field_path, most)
     for key in ("min-values", "max-values"):
@@ -321,6 +334,6 @@ def _field_limits(values: Mapping[str, Any], most: int) -> Iterator[RecordLimit]
     for name, pattern in values.get("patterns", {}).items():
         yield Pattern(name, pattern, more)
     for name in values.get("unique-values", ()):
-        yield Unique(name, more)
+        yield Unique(name, more, shown)
     for name, limit in values.get("max-missing-values", {}).items():
         yield MissingValues(name, limit, more)

@@ -20,7 +20,12 @@ from harpia_formats.expectations.outcomes import (
 )
 from harpia_formats.expectations.preflight_plan import TABLES
 from harpia_formats.expectations.record_limits import NAMES, RecordLimit, listed
-from harpia_formats.expectations.record_store import HELD, RecordStore, portions
+from harpia_formats.expectations.record_store import (
+    HELD,
+    RecordStore,
+    ShownPlace,
+    portions,
+)
 from harpia_formats.formats.rules.preflight_rules import (
     MISSING_FIELD,
     MISSING_VALUE,
@@ -367,11 +372,11 @@ class Unique(FieldLimit):
     key, code = "unique-values", REPEATED_VALUE
     help = "keep one of the records, or mend the value"
 
-    def __init__(self, name: str, more: Any) -> None:
+    def __init__(self, name: str, more: Any, shown: ShownPlace) -> None:
         super().__init__(name, *more)
         self.value = name
         self.expected = f"{name} without repeated values"
-        self._store = RecordStore()
+        self._store = RecordStore(shown)
         self._is_compared = False
 
     def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
@@ -400,8 +405,8 @@ class Unique(FieldLimit):
     def _add_repeated(self, stored: StoredRecord, first: StoredRecord) -> None:
         """Count a value that another record, or the same one, had before."""
         store = self._store
-        place, shown = store.place_of(first), stored.key.partition("\0")[0][:_SHOWN]
-        message = f"{self.name} is {shown}, as in {place.path}:{place.line}"
+        shown = stored.key.partition("\0")[0][:_SHOWN]
+        message = f"{self.name} is {shown}, as in {store.line_of(first)}"
         self.findings.add(
             store.count_of(stored),
             store.number_of(stored),

@@ -1,7 +1,7 @@
 """The keys of the records of a data set on disk, with their places."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from harpia_formats.conversion.comparison.record_partitions import (
@@ -21,10 +21,20 @@ HELD = 200_000
 _place = struct.Struct("<IQQQQ")
 
 
+#: Returns the place in the members of a file, as messages show it, of one in its text.
+ShownPlace = Callable[[Place], Place]
+
+
+def in_text(place: Place) -> Place:
+    """Return a place as it is: one in a file without members."""
+    return place
+
+
 @dataclass(slots=True)
 class RecordStore:
     """The keys of records, distributed so that equal ones are read together."""
 
+    shown: ShownPlace = in_text
     records: RecordPartitions = field(default_factory=RecordPartitions)
     files: list[tuple[FileCount, str]] = field(default_factory=list)
 
@@ -68,6 +78,14 @@ class RecordStore:
             record_id=decode(stored.place[_place.size :]),
             record_id_key=id_key,
         )
+
+    def line_of(self, stored: StoredRecord) -> str:
+        """Return the file and the line of a record, as the messages of others show it.
+
+        Its file was read to the end.
+        """
+        place = self.shown(self.place_of(stored))
+        return f"{place.full_path}:{place.line}"
 
     def close(self) -> None:
         """Delete the temporary file."""

@@ -19,7 +19,13 @@ from harpia_formats.expectations.record_limits import (
     compared_digests,
     prompt_digest,
 )
-from harpia_formats.expectations.record_store import HELD, RecordStore, portions
+from harpia_formats.expectations.record_store import (
+    HELD,
+    RecordStore,
+    ShownPlace,
+    in_text,
+    portions,
+)
 from harpia_formats.formats.rules.preflight_rules import (
     ANSWER_COUNT,
     OTHER_PROMPT,
@@ -173,6 +179,7 @@ class Keys:
     name: str
     #: Examples of findings that are kept of each file.
     most: int
+    shown: ShownPlace = in_text
     by_id: RecordStore | None = None
     by_prompt: dict[Comparison, RecordStore] = field(default_factory=dict)
     #: Records that were taken.
@@ -227,7 +234,7 @@ class Keys:
     def prompts(self, how: Comparison = Comparison.EXACT) -> RecordStore:
         """Return the store of prompts for a comparison, made when it is asked for."""
         if how not in self.by_prompt:
-            self.by_prompt[how] = RecordStore()
+            self.by_prompt[how] = RecordStore(self.shown)
         return self.by_prompt[how]
 
     def close(self) -> None:
@@ -377,9 +384,9 @@ def _prompts_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings,
 _SHARED = {
     Comparison.EXACT: "the prompt is in {}, too",
     Comparison.NORMALISED: "the prompt, or a user turn of it, is in {}, too, but for "
-    "case, white space and punctuation: {}:{}",
+    "case, white space and punctuation: {}",
     Comparison.NEAR: "the prompt, or a user turn of it, has the same characters as one "
-    "in {}, perhaps in another order: {}:{}",
+    "in {}, perhaps in another order: {}",
 }
 
 
@@ -413,8 +420,7 @@ def _no_prompts_of(
                 continue
             if not is_found[number // 8] & bit:
                 is_found[number // 8] |= bit
-                place = theirs.place_of(match)
-                text = _SHARED[how].format(other.name, place.path, place.line)
+                text = _SHARED[how].format(other.name, theirs.line_of(match))
                 _add(findings, mine, stored, text)
     prompts = own.records - own.without_prompt.total
     lacking = [one.name for one in (own, other) if not one.prompts(how).count]

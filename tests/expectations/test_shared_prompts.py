@@ -1,5 +1,7 @@
 """`no-prompts-of`: prompts are compared exactly, normalised, or nearly."""
 
+import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from harpia_formats import PreflightError, Report
 
 #: Writes rows as lines of JSON into a file below the folder of the test.
 Write = Callable[..., Path]
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: The comparisons, from strict to loose.
 ORDER = ("exact", "normalised", "near")
 QUESTION = "Which of these is the capital of France: Paris, Lyon or Nice?"
@@ -173,3 +176,31 @@ def test_each_comparison_is_looser_than_the_one_before(
     for equal in zip(*found.values(), strict=True):
         assert list(equal) == sorted(equal)
     assert {len(each) for each in found.values()} == {len(texts)}
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_another_record_of_an_archive_is_named_by_its_member(
+    tmp_path: Path, *, redact: bool
+) -> None:
+    """A finding names the member of the other record, not a line of the unpacked text.
+
+    With `redact` it does not show the name of the member, which is the id of a record.
+    """
+    name = FIXTURES / "inspect-log" / "valid" / "tools-and-scores.json"
+    log = json.loads(name.read_bytes())
+    path, sample = tmp_path / "log.eval", log["samples"][0]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({**log, "samples": None}))
+        for number in range(2):
+            member = f"samples/{number}_epoch_1.json"
+            row = json.dumps({**sample, "id": str(number)}, indent=1)
+            archive.writestr(member, row)
+    own = {"unique-values": "prompt", "no-prompts-of": {"b": "normalised"}}
+    data_sets = {"a": {"files": path, **own}, "b": {"files": path}}
+    report = harpia_formats.preflight({"datasets": data_sets}, redact=redact)
+    first = "*.json:1" if redact else "0_epoch_1.json:1"
+    codes = ["P404", "P404"] if redact else ["P306", "P404", "P404"]
+    found = [each for each in report.problems if f"{path}!" in each.message]
+
+    assert [each.code for each in found] == codes
+    assert all(each.message.endswith(f"{path}!samples/{first}") for each in found[:2])
