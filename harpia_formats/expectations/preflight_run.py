@@ -236,7 +236,7 @@ class Preflight:
             yield replace(check, reason=outcome.unknown)
 
     def save_state(self) -> None:
-        """Keep the numbers of records for the next run, if all expectations are met.
+        """Keep the numbers of records for the next run, if this one succeeded.
 
         Raises `SinkError`.
         """
