@@ -1,9 +1,10 @@
 """A schema that is checked: its parts, and which of them apply to the same value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import urldefrag, urljoin
 
 from harpia_formats.formats.schema.keywords import Draft, parts_of, schemas_in
 from harpia_formats.formats.schema.references import resolve
@@ -21,7 +22,8 @@ class SchemaContext:
 
     schema: Any
     draft: Draft
-    _targets: dict[str, Any] = field(default_factory=dict)
+    _targets: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _bases: dict[Path, str] = field(default_factory=dict)
 
     @cached_property
     def nodes(self) -> list[tuple[Path, dict[str, Any]]]:
@@ -34,27 +36,63 @@ class SchemaContext:
         return {id(node): path for path, node in self.nodes}
 
     @cached_property
-    def anchors(self) -> dict[str, Any]:
-        """The nodes that an `$anchor` names, by the reference to them."""
-        names = ("$anchor", "$dynamicAnchor")
-        return {
-            f"#{node[name]}": node
-            for _, node in self.nodes
-            for name in names
-            if isinstance(node.get(name), str)
-        }
+    def resources(self) -> dict[str, Any]:
+        """The root, and each node that an `$id` names, by its URI."""
+        named = {self._base_at(path): node for path, node in self._named.items()}
+        return {**named, self._base_at(()): self.schema}
 
-    def target(self, reference: str) -> Any:
-        """Return what a reference inside the schema leads to, None if nothing."""
-        if reference not in self._targets:
-            found = resolve(self.schema, reference)
-            is_missing = found is None and "#" in reference
-            self._targets[reference] = (
-                self.anchors.get(reference[reference.index("#") :])
-                if is_missing
-                else found
-            )
-        return self._targets[reference]
+    @cached_property
+    def anchors(self) -> dict[str, Any]:
+        """The nodes that are named within a part of the schema, as `URI#name`."""
+        found = {}
+        for path, node in self.nodes:
+            names = [node.get("$anchor"), node.get("$dynamicAnchor")]
+            own_name = self._name_of(node)
+            if own_name.startswith("#"):
+                names.append(own_name[1:])
+            for name in names:
+                if isinstance(name, str):
+                    found[f"{self._base_at(path)}#{name}"] = node
+        return found
+
+    @cached_property
+    def _named(self) -> dict[Path, dict[str, Any]]:
+        """The nodes that references in them are relative to, by their paths."""
+        named = ((path, node, self._name_of(node)) for path, node in self.nodes)
+        return {path: node for path, node, name in named if name and name[0] != "#"}
+
+    def _name_of(self, node: dict[str, Any]) -> str:
+        """Return the URI that a schema gives itself, "" if none."""
+        keyword = "id" if "id" in self.draft.keywords else "$id"
+        found = self.own(node).get(keyword)
+        return found if isinstance(found, str) else ""
+
+    def _base_at(self, path: Path) -> str:
+        """Return the URI that references at a path are relative to."""
+        if path not in self._bases:
+            base = self._base_at(path[:-1]) if path else ""
+            owner = self._named.get(path)
+            named = owner and _joined(base, self._name_of(owner))[0]
+            self._bases[path] = named or base
+        return self._bases[path]
+
+    def named_by(self, node: dict[str, Any], keyword: str = "$ref") -> tuple[str, str]:
+        """Return the URI that a reference of a schema names, and its fragment."""
+        base = self._base_at(self.paths.get(id(node), ()))
+        return _joined(base, node[keyword])
+
+    def target(self, node: dict[str, Any], keyword: str = "$ref") -> Any:
+        """Return what a reference of a schema leads to, None if nothing in the file."""
+        named = uri, fragment = self.named_by(node, keyword)
+        if named not in self._targets:
+            root = self.resources.get(uri)
+            found = root
+            if root is not None and fragment.startswith("/"):
+                found = resolve(root, f"#{fragment}")
+            elif root is not None and fragment:
+                found = self.anchors.get(f"{uri}#{fragment}")
+            self._targets[named] = found
+        return self._targets[named]
 
     def reference_of(self, node: Any) -> str | None:
         """Return the reference of a schema, None if it has none."""
@@ -82,13 +120,31 @@ class SchemaContext:
         """
         reference = self.reference_of(node)
         if reference is not None:
-            yield "$ref", self.target(reference)
+            yield "$ref", self.target(node)
         own = self.own(node)
         for keyword in keywords:
             value = own.get(keyword)
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, dict):
                     yield keyword, part
+
+
+def _joined(base: str, reference: str) -> tuple[str, str]:
+    """Return the URI that a reference relative to `base` names, and its fragment."""
+    if reference.startswith("#"):  # not every scheme can be joined to, such as `urn`
+        return base, reference[1:]
+    try:
+        uri, fragment = urldefrag(urljoin(base, reference))
+    except ValueError:
+        return reference, ""
+    return uri, fragment
+
+
+def depending_schemas(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that a schema has for objects with certain keys."""
+    named = node.get("dependencies", node.get("dependentSchemas"))
+    parts = named.values() if isinstance(named, dict) else ()
+    return [part for part in parts if isinstance(part, dict)]
 
 
 #: Schemas that apply to one value and are looked at.
@@ -104,6 +160,8 @@ class SchemaPart:
     is_always: bool
     #: The schemas that apply whenever it does.
     around: tuple[dict[str, Any], ...]
+    #: The schemas in the `if` of those in whose `then` it is.
+    conditions: tuple[dict[str, Any], ...]
 
 
 #: Schemas that apply to the same value.
@@ -117,25 +175,36 @@ def group_of(roots: list[tuple[Any, bool]], context: SchemaContext) -> SchemaGro
     """
     parts: list[SchemaPart] = []
     seen: set[int] = set()
-    pending: list[tuple[Any, bool, tuple[dict[str, Any], ...]]] = [
-        (node, is_always, ()) for node, is_always in reversed(roots)
+    pending = [
+        SchemaPart(node, is_always, (), ())
+        for node, is_always in reversed(roots)
+        if isinstance(node, dict)
     ]
     while pending and len(parts) < _TOGETHER:
-        node, is_always, around = pending.pop()
-        if not isinstance(node, dict) or id(node) in seen:
+        given = pending.pop()
+        node = given.node
+        if id(node) in seen:
             continue
         seen.add(id(node))
         own = context.own(node)
         if own:
-            parts.append(SchemaPart(own, is_always, around))
-        with_own = (*around, own)
+            parts.append(replace(given, node=own))
+        around = (*given.around, own)
+        tested = (*given.conditions, context.own(own.get("if")))
         inner = [
-            (part, is_always and keyword not in SOMETIMES, with_own)
+            SchemaPart(
+                part,
+                given.is_always and keyword not in SOMETIMES,
+                around,
+                tested if keyword == "then" else given.conditions,
+            )
             for keyword, part in context.same_place(node, (*ALWAYS, *SOMETIMES))
+            if isinstance(part, dict)
         ]
-        depending = own.get("dependencies", own.get("dependentSchemas"))
-        if isinstance(depending, dict):
-            inner += [(part, False, with_own) for part in depending.values()]
+        inner += [
+            SchemaPart(part, False, around, given.conditions)  # noqa: FBT003 - a field
+            for part in depending_schemas(own)
+        ]
         pending += reversed(inner)
     return tuple(parts)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 import jsonschema_rs
 
@@ -27,7 +28,7 @@ from harpia_formats.formats.schema.keywords import DRAFTS
 from harpia_formats.formats.schema.user_schema import is_linear_pattern
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
-from harpia_formats.model.problem import Path
+from harpia_formats.model.problem import Path, pointer_of
 from harpia_formats.model.spelling import nearest
 
 VACUOUS, WITHOUT_KEY, NEVER = "S412", "S413", "S433"
@@ -44,15 +45,14 @@ def condition_remarks(
         return
     own = context.own(condition)
     tests = own.get("properties", {})
-    needed = set(required_keys(own))
-    for inner in own.get("allOf", ()):
-        needed |= set(required_keys(context.own(inner)))
+    needed = _needed_by(own, context)
+    known = {key for one in part.conditions for key in _needed_by(one, context)}
     binding = [*(one.node for one in group if one.is_always), *part.around, part.node]
     required = {key for other in binding for key in required_keys(other)}
     yield from _never_holding(part, path, needed, binding, context)
     for key, test in tests.items():
         # Without the key, `false` and schemas of nothing hold on purpose.
-        if key in needed or test in (True, False) or test == {}:
+        if key in needed | known or test in (True, False) or test == {}:
             continue
         here, shown = (*path, "if", "properties", key), short_json(key)
         help_ = f'add "required": [{shown}] to the if'
@@ -68,6 +68,12 @@ def condition_remarks(
                 f"{'applies' if 'then' in part.node else 'does not apply'} to them"
             )
             yield Remark(VACUOUS, here, message, help_, at_key=True)
+
+
+def _needed_by(condition: dict[str, Any], context: SchemaContext) -> set[str]:
+    """Return the keys without which a condition does not hold."""
+    parts = [condition, *map(context.own, condition.get("allOf", ()))]
+    return {key for part in parts for key in required_keys(part)}
 
 
 def _branch(part: SchemaPart) -> str:
@@ -313,10 +319,8 @@ def _refers_out(group: SchemaGroup, context: SchemaContext) -> bool:
     for part in group:
         inner = context.same_place(part.node, (*ALWAYS, *SOMETIMES))
         for keyword, node in inner:
-            reference = context.reference_of(node) if keyword != "$ref" else None
-            if (keyword == "$ref" and node is None) or (
-                reference is not None and context.target(reference) is None
-            ):
+            is_reference = keyword != "$ref" and context.reference_of(node) is not None
+            if node is None or (is_reference and context.target(node) is None):
                 return True
     return False
 
@@ -395,17 +399,21 @@ def keyword_remarks(context: SchemaContext) -> Iterator[Remark]:
         message = "no key of the document is a keyword of JSON Schema: is it data?"
         help_ = "validate checks data; a schema without keywords allows any value"
         yield Remark(NO_KEYWORD, (), message, help_)
-    references = {context.reference_of(node) or "" for _, node in context.nodes}
+    references = [
+        unquote(context.named_by(node)[1])
+        for _, node in context.nodes
+        if context.reference_of(node) is not None
+    ]
     for path, node in context.nodes:
         yield from _root_properties(node, path, references)
 
 
 def _root_properties(
-    node: dict[str, Any], path: Path, references: set[str]
+    node: dict[str, Any], path: Path, references: list[str]
 ) -> Iterator[Remark]:
     """Yield the keys of a schema that are no keywords, and hold a schema themselves.
 
-    Those that a reference leads into are definitions.
+    Those that one of the `references`, as JSON pointers, leads into are definitions.
     """
     if not node.keys() & _KEYWORDS:
         return
@@ -413,8 +421,8 @@ def _root_properties(
         is_known = key in _KEYWORDS or key in _ANNOTATING or key.startswith("x-")
         if is_known or not isinstance(value, dict) or not value.keys() & _TELLING:
             continue
-        pointer = "#" + "".join(f"/{step}" for step in (*path, key))
-        if any(each.startswith(pointer) for each in references):
+        pointer = pointer_of((*path, key))
+        if any(f"{each}/".startswith(f"{pointer}/") for each in references):
             continue
         yield _root_property(key, path)
 
@@ -443,7 +451,7 @@ def branch_remarks(context: SchemaContext) -> Iterator[Remark]:
         branches = own.get("oneOf")
         if isinstance(branches, list):
             yield from _equal_branches(branches, (*path, "oneOf"))
-            yield from _covered_branches(branches, (*path, "oneOf"))
+            yield from _covered_branches(branches, (*path, "oneOf"), context)
         if isinstance(own.get("anyOf"), list):
             yield from _empty_branches(own["anyOf"], (*path, "anyOf"))
         if isinstance(own.get("allOf"), list):
@@ -451,11 +459,13 @@ def branch_remarks(context: SchemaContext) -> Iterator[Remark]:
         yield from _pattern_types(own, path)
 
 
-def _covered_branches(branches: list[Any], path: Path) -> Iterator[Remark]:
+def _covered_branches(
+    branches: list[Any], path: Path, context: SchemaContext
+) -> Iterator[Remark]:
     """Yield the branches of a oneOf whose values all match another branch as well."""
     allowed = [_only_types(branch) for branch in branches]
     for number, covered in enumerate(branches):
-        types = types_of(covered) or _ALL_TYPES
+        types = types_of(context.own(covered)) or _ALL_TYPES
         for other, covering in enumerate(allowed):
             if covered in (branches[other], False) or not types <= (covering or set()):
                 continue
@@ -528,8 +538,8 @@ def _exclusive_types(
     """Yield a remark on the first branch that leaves no type of the ones before it."""
     left = types_of(node)
     for number, branch in enumerate(node["allOf"]):
-        reference = context.reference_of(branch)
-        types = types_of(branch if reference is None else context.target(reference))
+        is_reference = context.reference_of(branch) is not None
+        types = types_of(context.target(branch) if is_reference else branch)
         if types is None:
             continue
         if left is not None and not left & types:

@@ -98,6 +98,8 @@ def sample_remarks(context: SchemaContext) -> Iterator[Remark]:
             if budget < 0:
                 continue
             moved = moved or _moved(context.schema)
+            # With a name, it would not be what its references are relative to.
+            moved.pop("id" if "id" in context.draft.keywords else "$id", None)
             # Next to the reference, nothing of the root applies.
             schema = {
                 "$ref": f"#/definitions/root{_fragment(path)}",

@@ -284,7 +284,7 @@ def value_remarks(context: SchemaContext) -> Iterator[Remark]:
         own = {key: part for key, part in context.own(node).items() if key in known}
         if own:
             yield from _bound_remarks(path, own)
-            yield from _effect_remarks(path, own)
+            yield from _effect_remarks(path, own, context.draft)
             yield from _enum_remarks(path, own, context.draft)
             yield from _not_remarks(path, own)
             yield from _format_remarks(path, own)
@@ -317,8 +317,7 @@ def _bound_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
     least, most = node.get("minItems"), _most_items(node)
     if isinstance(least, int) and most is not None and least > most:
         message = (
-            f"minItems {least} leaves no value: items describes {most}, and no further "
-            "ones are allowed"
+            f"minItems {least} leaves no value: no more items than {most} are allowed"
         )
         help_ = "correct minItems, or describe or allow further items"
         yield Remark(BOUNDS, (*path, "minItems"), message, help_)
@@ -339,13 +338,15 @@ def allows_type(types: frozenset[str] | None, value: Any) -> bool:
     return types is None or _type_of(value) in types
 
 
-def _effect_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
+def _effect_remarks(path: Path, node: dict[str, Any], draft: Draft) -> Iterator[Remark]:
     """Yield the keywords that have no effect among the others of a schema."""
     types = types_of(node)
     for keyword in node:
+        if keyword == "if" and "unevaluatedProperties" in draft.keywords:
+            continue  # what it describes counts as evaluated
         applies = _applies.get(keyword)
         if types is not None and applies and not types & applies:
-            named = alternatives(sorted(types - {"integer"}) or ["integer"])
+            named = alternatives(sorted(types - _integers_of(types)))
             message = f"{keyword} has no effect on values of type {named}"
             wanted = alternatives(sorted(applies - {"integer"}))
             help_ = f"it is about values of type {wanted}: correct one of the two"
@@ -354,6 +355,11 @@ def _effect_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
             wanted = alternatives(list(_needs[keyword]))
             message = f"{keyword} has no effect without {wanted}"
             yield Remark(NO_EFFECT, (*path, keyword), message, "", at_key=True)
+
+
+def _integers_of(types: frozenset[str]) -> frozenset[str]:
+    """Return the name of integers if numbers are among some types, which has them."""
+    return frozenset({"integer"} if "number" in types else ())
 
 
 def _enum_remarks(path: Path, node: dict[str, Any], draft: Draft) -> Iterator[Remark]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urldefrag, urljoin
 
 from harpia_formats.formats.schema.check.checked_schema import (
     ALWAYS,
     SOMETIMES,
     SchemaContext,
+    depending_schemas,
 )
 from harpia_formats.formats.schema.keywords import DRAFTS
+from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path, pointer_of
@@ -18,65 +19,36 @@ from harpia_formats.model.spelling import nearest
 UNRESOLVED, LOOP, OUTSIDE, UNUSED = "S405", "S406", "S407", "S408"
 _SAME_PLACE = (*ALWAYS, *SOMETIMES, "not", "if")
 _DEFINITIONS = ("definitions", "$defs")
+_META_SCHEMAS = frozenset(draft.uri for draft in DRAFTS)
 #: Definitions among which a similar name is looked for, and for how many references.
 _COMPARED, _SUGGESTIONS = 200, 10
 
 
 def reference_remarks(context: SchemaContext) -> Iterator[Remark]:
     """Yield what is wrong with the references of a schema."""
-    names = _resource_names(context)
     suggestions = _SUGGESTIONS
     for path, node in context.nodes:
         reference = context.reference_of(node)
         if reference is None:
             continue
         here = (*path, "$ref")
-        found = context.target(reference)
+        found = context.target(node)
         if isinstance(found, (dict, bool)):
             continue
         shown = short_json(reference)
         if found is not None:
             message = f"the reference {shown} leads to what is not a schema"
             yield Remark(UNRESOLVED, here, message)
-        elif reference.startswith("#"):
+        elif context.named_by(node)[0] in context.resources:
             message = f"the reference {shown} leads to nothing in this file"
             help_ = _near_definition(reference, context) if suggestions > 0 else ""
             suggestions -= 1
             yield Remark(UNRESOLVED, here, message, help_)
-        elif not _is_named(reference, names):
+        elif context.named_by(node)[0] not in _META_SCHEMAS:
             message = f"the reference {shown} leads out of this file"
             help_ = "validate follows none of those: copy the schema into definitions"
             yield Remark(OUTSIDE, here, message, help_)
     yield from _loop_remarks(context)
-
-
-def _resource_names(context: SchemaContext) -> frozenset[str]:
-    """Return the URIs that parts of the schema have by an `$id`, and their ends."""
-    root = context.schema.get("$id", "") if isinstance(context.schema, dict) else ""
-    base = root if isinstance(root, str) else ""
-    found = {base.rstrip("#")}
-    for _, node in context.nodes:
-        name = node.get("$id")
-        if isinstance(name, str):
-            found |= {name.rstrip("#"), _joined(base, name).rstrip("#")}
-    ends = {name.rpartition("/")[2] for name in found}
-    return frozenset({*(draft.uri for draft in DRAFTS), *found, *ends} - {""})
-
-
-def _joined(base: str, name: str) -> str:
-    try:
-        return urljoin(base, name)
-    except ValueError:
-        return name
-
-
-def _is_named(reference: str, names: frozenset[str]) -> bool:
-    """Return whether the `$id` of a part may name what a reference leads to."""
-    try:
-        uri, _ = urldefrag(reference)
-    except ValueError:
-        return False
-    return uri in names or uri.rpartition("/")[2] in names
 
 
 def _near_definition(reference: str, context: SchemaContext) -> str:
@@ -115,7 +87,7 @@ def _loop_remarks(context: SchemaContext) -> Iterator[Remark]:
 
 def _references_behind(node: Any, context: SchemaContext) -> list[int]:
     """Return the `id` of each reference that applies where that of `node` leads."""
-    pending = [context.target(str(context.reference_of(node)))]
+    pending = [context.target(node)]
     found: list[int] = []
     seen: set[int] = set()
     while pending:
@@ -132,8 +104,7 @@ def _references_behind(node: Any, context: SchemaContext) -> list[int]:
             for keyword, inner in context.same_place(part, _SAME_PLACE)
             if keyword != "$ref"
         ]
-        depending = context.own(part).get("dependencies")
-        pending += depending.values() if isinstance(depending, dict) else ()
+        pending += depending_schemas(context.own(part))
     return found
 
 
@@ -178,11 +149,10 @@ def unused_definitions(context: SchemaContext) -> Iterator[Remark]:
 
 def _missed_names(context: SchemaContext) -> set[str]:
     """Return the ends of references to nothing: they may mean such a definition."""
-    references = (context.reference_of(node) for _, node in context.nodes)
     return {
-        reference.rpartition("/")[2]
-        for reference in references
-        if reference is not None and context.target(reference) is None
+        node["$ref"].rpartition("/")[2]
+        for _, node in context.nodes
+        if context.reference_of(node) is not None and context.target(node) is None
     }
 
 
@@ -206,7 +176,7 @@ def _used(context: SchemaContext) -> set[int]:
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = node.get(keyword)
             if isinstance(reference, str):
-                pending.append(context.target(reference))
+                pending.append(context.target(node, keyword))
                 pending += _on_the_way(reference, context)
     return used
 
@@ -216,5 +186,4 @@ def _on_the_way(reference: str, context: SchemaContext) -> list[Any]:
     parts = reference.partition("#")[2].split("/")[1:3]
     if len(parts) < 2 or parts[0] not in _DEFINITIONS:  # noqa: PLR2004 - keyword and name
         return []
-    found = context.target(f"#/{'/'.join(parts)}")
-    return [found]
+    return [resolve(context.schema, f"#/{'/'.join(parts)}")]

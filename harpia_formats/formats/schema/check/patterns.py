@@ -19,9 +19,10 @@ from harpia_formats.model.problem import Path
 INVALID, DIALECT, CLASSES, END = "S420", "S421", "S422", "S423"
 #: Characters of a pattern that is looked at.
 _LONGEST = 10_000
-#: An escape, a class of characters, the opening of a group, or an anchor.
+#: An escape, a class of characters, the opening of a group, or an anchor. The end of a
+#: text that no newline is before is the same everywhere.
 _token = re.compile(
-    r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|k<[^>]*>|c[A-Za-z]|.)"
+    r"\(\?!\\n\)\$|\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|k<[^>]*>|c[A-Za-z]|.)"
     r"|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]"
     r"|\(\?(?:P[<=>]|<[=!]|[=!:>#]|<|\(|R|[a-zA-Z^-]+[:)])"
     r"|[*+?}]\+|\$"

@@ -183,6 +183,16 @@ KIND = {"definitions": {"k": {"type": "string"}}}
         (OLDER | condition({"type": "string"}, {"const": 1}), "S425"),
         ({"$schema": DRAFTS[2], **on(contains={}, minContains=2, maxContains=1)}, ""),
         ({"$schema": DRAFTS[0], **on(const=1, type="string")}, "S425"),
+        (
+            {"definitions": {"n": {"type": "integer"}}}
+            | on(
+                oneOf=[
+                    {"$ref": "#/definitions/n", "type": "string"},
+                    {"type": "string"},
+                ]
+            ),
+            "",
+        ),
     ],
 )
 def test_ignored_keywords_contradict_nothing(schema: Any, codes: str) -> None:
@@ -195,6 +205,35 @@ def test_nothing_else_is_checked_in_an_unknown_draft() -> None:
     schema = {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}
 
     assert found_in(schema) == [("S427", "/$schema")]
+
+
+def test_loop_of_references_through_dependent_schemas_is_found() -> None:
+    """Schemas for objects with a key apply to the same object as the one around."""
+    loop = {"dependentSchemas": {"b": {"$ref": "#/$defs/a"}}}
+    schema = {"$schema": DRAFTS[-1], "$ref": "#/$defs/a", "$defs": {"a": loop}}
+
+    assert found_in(schema) == [
+        ("S406", "/$defs/a/dependentSchemas/b/$ref"),
+        ("S425", "/$schema"),
+    ]
+
+
+@for_each_case(
+    "schema, message",
+    [
+        (
+            on(type=["string", "integer"], required=["a"]),
+            "required has no effect on values of type integer or string",
+        ),
+        (
+            on(items=[{}], additionalItems=False, minItems=2),
+            "minItems 2 leaves no value: no more items than 1 are allowed",
+        ),
+    ],
+)
+def test_message_names_all_that_the_schema_allows(schema: Any, message: str) -> None:
+    """Integers that a list of types names are named, and a bound as it is."""
+    assert [each.message for each in mistakes_in(schema)] == [message]
 
 
 def test_key_whose_schema_is_false_is_no_unnamed_one() -> None:
