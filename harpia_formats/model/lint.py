@@ -55,7 +55,8 @@ class RowLint:
     #: those for which that may be false; None, or an `AttributeError`, if it may be
     #: for all.
     suspects: Callable[[Sequence[Any]], Collection[int] | None] | None = None
-    #: What is searched for in the text of a row: if nothing is found, `remarks` yields
+    #: What is searched for in the text of a row, in which ASCII letters and marks have
+    #: none but the usual escapes, such as `\n`: if nothing is found, `remarks` yields
     #: nothing. It is searched for in the bytes of many rows at once, first.
     text: BytesSearch | None = None
     #: Given rows of a table: whether `remarks` certainly yields nothing for any one.

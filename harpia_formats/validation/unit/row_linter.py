@@ -1,9 +1,13 @@
 """Check the rows of a chunk by the lints of their format."""
 
+import json
+import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.files.framing.chunk import Chunk, is_blank
 from harpia_formats.files.framing.columns import decoded_or_none
@@ -202,8 +206,9 @@ class RowLinter:
     ) -> Iterator[tuple[int, list[RowLint]]]:
         """Yield the rows that are to be checked, and by which lints."""
         found: dict[int, list[RowLint]] = {}
+        data = _with_usual_escapes(chunk.data)
         for lint in self._rows:
-            if lint.text is not None and not lint.text.search(chunk.data):
+            if lint.text is not None and not lint.text.search(data):
                 continue
             for row in _suspects_of(lint, chunk, typed):
                 if lint.takes_refused or row not in refused:
@@ -272,9 +277,36 @@ def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
                 for row, value in enumerate(typed)
                 if value is None or not _is_clean(lint, value)
             ]
-    return (
-        rows if text is None else [row for row in rows if text.search(chunk.rows[row])]
-    )
+    if text is None:
+        return rows
+    plain = _with_usual_escapes
+    return [row for row in rows if text.search(plain(chunk.rows[row]))]
+
+
+#: Escapes in JSON that most programs write otherwise, and those of a backslash, behind
+#: which what looks like one of these is text.
+_needless = re.compile(rb"\\\\|\\/|\\u00(?:[2-7][0-9A-Fa-f]|0[89ACDacd])")
+_needless_begins = (b"\\/", *(rb"\u00%d" % digit for digit in (0, *range(2, 8))))
+#: How these letters are written in JSON; all others of ASCII stand for themselves.
+_usual_escapes = {
+    ord(letter): json.dumps(letter)[1:-1].encode() for letter in '"\\\b\t\n\f\r'
+}
+
+
+def _with_usual_escapes(data: bytes) -> bytes:
+    """Return JSON with letters and marks of ASCII as most programs write them."""
+    # Letters beyond ASCII are frequent, and to look for these takes less time than to
+    # replace nothing.
+    is_needed = any(stringzilla.find(data, begin) >= 0 for begin in _needless_begins)
+    return _needless.sub(_usual, data) if is_needed else data
+
+
+def _usual(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if text[1:2] != b"u":
+        return text if text == rb"\\" else b"/"
+    letter = bytes.fromhex(text[2:].decode())[-1:]
+    return _usual_escapes.get(ord(letter), letter)
 
 
 def _possible_suspects(lint: RowLint, typed: list[Any]) -> Iterable[tuple[int, Any]]:

@@ -53,6 +53,46 @@ def test_findings(row: Any, expected: list[list[str]]) -> None:
     assert sorted(found_in(jsonl(row))) == sorted(map(tuple, expected))
 
 
+def _escaped(text: str) -> str:
+    """Return a text as JSON with escapes for all marks and for the letter E."""
+    plain = (each.isalnum() and each != "E" for each in text)
+    return "".join(
+        letter if is_plain else f"\\u{ord(letter):04X}"
+        for letter, is_plain in zip(text, plain, strict=True)
+    )
+
+
+@for_each_case(
+    "answer",
+    [
+        *("I ponder.</think>Lima", "thread 'main' panicked at a", "b'Lima'", "&amp;"),
+        *("[object Object]!", "Error: x\n    at f (a.js:1:2)", "{question}"),
+    ],
+)
+def test_escapes_do_not_matter(answer: str) -> None:
+    """A text has the same findings however its JSON is written."""
+    usual = json.dumps(answer)[1:-1]
+    spellings = [usual, usual.replace("/", r"\/"), _escaped(answer)]
+    rows = [
+        f'{{"prompt": "{one if "question" in one else "Who?"}", '
+        f'"outputs": [{{"text": "{one}"}}]}}'
+        for one in spellings
+    ]
+    reports = [validate(row.encode(), format="record", lint=True) for row in rows]
+    found = [[(each.code, each.message) for each in one.problems] for one in reports]
+
+    assert found[0]
+    assert found == [found[0]] * 3
+
+
+def test_text_with_what_looks_like_an_escape_is_as_it_is() -> None:
+    """A backslash is text where it is escaped, whatever follows it."""
+    answer = r"\u003cthink> \/think>"
+    row = {"prompt": "2 + 2?", "outputs": [{"text": answer}]}
+
+    assert found_in(jsonl(row), "record") == []
+
+
 def test_choices_carry_the_reference() -> None:
     """A reference among the choices is in the prompt for a reason."""
     row = {"prompt": "Rio or Brasília?", "references": ["Brasília"], "outputs": []}
