@@ -100,7 +100,7 @@ def value_at(row: Any, keys: tuple[str, ...]) -> Any:
     """
     for number, key in enumerate(keys):
         if type(row) is list:
-            if key.isdecimal():
+            if _digits.fullmatch(key):
                 row = row[int(key)] if int(key) < len(row) else UNSET
                 continue
             found = [value_at(item, keys[number:]) for item in row]

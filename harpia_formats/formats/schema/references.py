@@ -5,6 +5,9 @@ from typing import Any
 
 from harpia_formats.model.problem import Path
 
+#: Digits of the place of an item in a list, at most.
+_DIGITS = 9
+
 
 def resolve(schema: Any, reference: str) -> Any:
     """Return what a local `reference` of `schema` refers to, None if nothing."""
@@ -31,13 +34,18 @@ def path_of(schema: Any, pointer: str) -> Path | None:
     for part in pointer.split("/")[1:]:
         key = _unescaped(part)
         step: str | int = key
-        if isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+        if isinstance(node, list) and _is_place(key) and int(key) < len(node):
             step = int(key)
         elif not (isinstance(node, dict) and key in node):
             return None
         node = node[step]
         path.append(step)
     return tuple(path)
+
+
+def _is_place(key: str) -> bool:
+    """Return whether a step of a pointer may be the place of an item."""
+    return key.isascii() and key.isdecimal() and len(key) <= _DIGITS
 
 
 def without_own_name(schema: Any, reference: str) -> str:

@@ -70,6 +70,13 @@ def test_path_finds_nothing_where_there_is_nothing(
         found(row, path)
 
 
+@for_each_case("place", ["9" * 5_000, "\u0660"])
+def test_place_that_no_list_has_is_no_column(place: str) -> None:
+    """A place has few digits, of ASCII."""
+    with pytest.raises(MapError, match=r"no row of .* has such a column"):
+        found({"q": ["a"]}, f"q.{place}")
+
+
 @for_each_case(
     "row, value",
     [
