@@ -132,12 +132,12 @@ _error_keys = frozenset({"message", "code", "type", "status"})
 
 
 def api_error(
-    answer: str, prompts: Iterable[str] = (), references: Iterable[str] = ()
+    answer: str, prompts: Iterable[str] = (), references: Sequence[str] = ()
 ) -> str:
     """Return what an answer is if it is no model's, such as "an error of an API".
 
-    It is "" for all others: for those that the references expect, too, and for those
-    to prompts that ask for such a text.
+    It is "" for all others: for those that the references expect, too, by their text or
+    their number, and for those to prompts that ask for such a text.
     """
     kind = _kind_of(answer)
     if not kind:
@@ -148,11 +148,11 @@ def api_error(
     asked = [*prompts]
     if kind == _a_page:
         return "" if any(map(_about_pages.search, asked)) else kind
+    if any(map(_is_asked.search, asked)):
+        return ""
     number = _number.search(text[:_head])
-    for prompt in asked:
-        if _is_asked.search(prompt) or (number and number[0] in prompt):
-            return ""
-    return kind
+    is_named = number and any(number[0] in each for each in (*asked, *references))
+    return "" if is_named else kind
 
 
 _an_error, _a_body = "the text of an API's error", "the JSON body of an API's error"

@@ -380,8 +380,9 @@ def _of_answer(
             "ask the model again, or leave the row out: it has no answer",
         )
     mark = _mark.search(answer) if _has_mark(answer) else None
-    if mark is not None and not any(
-        mark[0] in text for text in (*prompts, *references)
+    if mark is not None and not (
+        _strikes_out(answer, mark[0])
+        or any(mark[0] in text for text in (*prompts, *references))
     ):
         yield Remark(
             TEMPLATE_MARK,
@@ -389,6 +390,11 @@ def _of_answer(
             f"the answer holds {short_json(mark[0].strip())} of a chat template",
             "remove what follows the answer, and check how the model was asked",
         )
+
+
+def _strikes_out(answer: str, mark: str) -> bool:
+    """Tell whether a mark ends a text that HTML strikes out: `no <s>yes</s>`."""
+    return mark.rstrip() == "</s>" and answer.lstrip().rfind("<s>") > 0
 
 
 def _has_mark(answer: str) -> bool:

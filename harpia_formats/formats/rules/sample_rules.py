@@ -45,7 +45,8 @@ SAMPLE_RULES = (
         Severity.WARNING,
         "An answer should be a model's, and not the error of an API or a proxy.",
         "A request that failed, such as for a rate limit, was taken for an answer, and "
-        "is scored as one. Ask the model again.",
+        "is scored as one. Ask the model again. Not reported are answers to prompts "
+        "about errors, and those that a reference expects, by its text or its number.",
         _record("Error code: 429 - {'error': {'message': 'Rate limit reached'}}"),
         _record("An API answers 429 where a rate limit is reached."),
         "record",
@@ -128,7 +129,8 @@ SAMPLE_RULES = (
         Severity.NOTE,
         "An answer should not hold marks of a chat template.",
         "Marks such as <|im_end|> separate turns for a model. In an answer they show "
-        "that it was not cut where it ends, or that the template was not applied.",
+        "that it was not cut where it ends, or that the template was not applied. Text "
+        "that HTML strikes out, <s>such as this</s>, is none.",
         _record("Rio<|im_end|>"),
         _good,
         "record",
