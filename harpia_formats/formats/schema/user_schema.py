@@ -228,7 +228,8 @@ class _References:
             raise SchemaError(self._name, reason)
         if identifier.startswith("#"):
             return base
-        self.has_inner_ids |= bool(path)
+        self._resources.setdefault(uri, pointer)
+        self.has_inner_ids |= bool(path or fragment)
         return uri
 
     def _split(self, reference: _Reference) -> tuple[str, str]:

@@ -47,11 +47,9 @@ class SchemaContext:
         found = {}
         for path, node in self.nodes:
             names = [node.get("$anchor"), node.get("$dynamicAnchor")]
-            own_name = self._name_of(node)
-            if own_name.startswith("#"):
-                names.append(own_name[1:])
+            names.append(_joined("", self._name_of(node))[1])
             for name in names:
-                if isinstance(name, str):
+                if name and isinstance(name, str):
                     found[f"{self._base_at(path)}#{name}"] = node
         return found
 
@@ -107,8 +105,8 @@ class SchemaContext:
         """Return the keywords of a schema that have an effect: none next to `$ref`."""
         if not isinstance(node, dict):
             return {}
-        is_reference = self.draft.ignores_ref_siblings and self.reference_of(node)
-        return {} if is_reference else node
+        is_reference = self.reference_of(node) is not None
+        return {} if is_reference and self.draft.ignores_ref_siblings else node
 
     def same_place(
         self, node: Any, keywords: tuple[str, ...]
