@@ -62,20 +62,22 @@ def matching_paths(node: Any, engine_path: Path, schema: Any = None) -> Iterator
 
     References are followed if `schema` is given, the schema that they are in.
     """
-    if not engine_path:
-        yield ()
-    else:
-        for key in keys_matching(node, engine_path[0]):
-            inner = node[key]
-            if key == "$ref" and schema is not None and isinstance(inner, str):
-                inner = resolve(schema, inner)
-            yield from (
-                (key, *rest) for rest in matching_paths(inner, engine_path[1:], schema)
-            )
-    if isinstance(node, dict) and "" in node:
-        yield from (
-            ("", *rest) for rest in matching_paths(node[""], engine_path, schema)
-        )
+    # A path through a schema with loops has many more steps than the record levels.
+    pending: list[tuple[Any, Path, int]] = [(node, (), 0)]
+    while pending:
+        node, path, done = pending.pop()
+        found: list[tuple[Any, Path, int]] = []
+        if done == len(engine_path):
+            yield path
+        else:
+            for key in keys_matching(node, engine_path[done]):
+                inner = node[key]
+                if key == "$ref" and schema is not None and isinstance(inner, str):
+                    inner = resolve(schema, inner)
+                found.append((inner, (*path, key), done + 1))
+        if isinstance(node, dict) and "" in node:
+            found.append((node[""], (*path, ""), done))
+        pending += reversed(found)
 
 
 def keys_matching(node: Any, engine_step: str | int) -> Iterator[str | int]:

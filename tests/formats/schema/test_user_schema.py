@@ -281,6 +281,19 @@ def test_recursive_schema_validates_every_level() -> None:
     assert [each.place.pointer for each in report.problems] == ["/kids/0/kids/0/name"]
 
 
+def test_error_below_many_references_has_its_place() -> None:
+    """The path through the schema may have several steps for each level of a record."""
+    node = {"additionalProperties": {"allOf": [{"$ref": "#/definitions/node"}]}}
+    either = {"anyOf": [{"type": "integer"}, {"type": "object", **node}]}
+    start = {"allOf": [{"$ref": "#/definitions/node"}]}
+    schema = {"definitions": {"node": either}, **start}
+
+    report = validate(b'{"a":' * 190 + b'""' + b"}" * 190, schema=schema)
+
+    (problem,) = report.problems
+    assert (problem.code, problem.place.pointer) == ("S102", "/a" * 190)
+
+
 @pytest.mark.parametrize(
     "text", ['{"pattern": "("}', '{"$ref": "#"}', '{"$ref": "http://x"}', "{"]
 )
