@@ -35,3 +35,21 @@ def test_known_differences_are_no_bug(
     report = validate(b'{"value": ' + value + b"}", schema=schema, cross_check=True)
 
     assert report.ok == valid
+
+
+def test_record_too_deep_for_the_second_engine_is_no_bug() -> None:
+    """Records may have more levels than that follows where references lead back."""
+    node = {"additionalProperties": {"allOf": [{"$ref": "#/definitions/node"}]}}
+    either = {"anyOf": [{"type": "integer"}, {"type": "object", **node}]}
+    schema = {
+        "definitions": {"node": either},
+        "allOf": [{"$ref": "#/definitions/node"}],
+    }
+    deep = b'{"a":' * 190 + b"%b" + b"}" * 190
+
+    reports = [
+        validate(deep % leaf, schema=schema, cross_check=True) for leaf in (b"1", b'""')
+    ]
+
+    assert [report.ok for report in reports] == [True, False]
+    assert not any(report.has_internal_errors for report in reports)
