@@ -209,8 +209,9 @@ def _texts_by(
     return found
 
 
-#: Adds the texts of a row to a list.
-AddTexts = Callable[[Any, list[str]], None]
+#: Adds the texts of a row to a list, or a list of them for each list of messages.
+#: Raises `AttributeError` for what is of any type, and not read here.
+AddTexts = Callable[[Any, list[Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,10 @@ class TypedTexts:
     turns: tuple[AddTexts, ...]
 
     def read(self, row: Any) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Return the prompts, questions, references and answers of a row."""
+        """Return the prompts, questions, references and answers of a row.
+
+        Raises `AttributeError` for a row that cannot be read here.
+        """
         questions: list[str] = []
         references: list[str] = []
         answers: list[str] = []
@@ -243,11 +247,12 @@ class TypedTexts:
         prompts = [*questions]
         for add in self.systems:
             add(row, prompts)
+        asked: list[list[str]] = []
         for add in self.messages:
-            asked: list[str] = []
             add(row, asked)
-            prompts += asked
-            questions += asked[-1:]
+        for texts in asked:
+            prompts += texts
+            questions += texts[-1:]
         return prompts, questions, references, answers
 
     def choices_of(self, row: Any) -> list[str]:
@@ -261,67 +266,64 @@ class TypedTexts:
 def typed_texts(kind: type, paths: SamplePaths) -> TypedTexts:
     """Return what reads the texts of rows of a class at `paths`."""
 
-    def all_of(given: Iterable[tuple[str, ...]]) -> tuple[AddTexts, ...]:
-        return tuple(filter(None, (adder(kind, path) for path in given)))
+    def all_of(
+        given: Iterable[tuple[str, ...]], add: AddTexts = _add_text
+    ) -> tuple[AddTexts, ...]:
+        return tuple(filter(None, (adder(kind, path, add) for path in given)))
 
     return TypedTexts(
         all_of(paths.prompts),
         all_of(paths.systems),
-        tuple(filter(None, (_asker(kind, path) for path in paths.messages))),
+        all_of(paths.messages, _add_asked),
         all_of(field.path for field in paths.references),
         all_of(field.path for field in paths.choices),
         all_of(paths.answers),
-        tuple(filter(None, (_replier(kind, path) for path in paths.turns))),
+        all_of(paths.turns, _add_reply),
     )
 
 
-def _asker(kind: type, path: tuple[str, ...]) -> AddTexts | None:
-    """Return what adds the texts of messages, but those of an assistant."""
-    get, names = _messages(kind, path)
-    if get is None:
-        return None
-    role, content = names
-
-    def add(row: Any, found: list[str]) -> None:
-        messages = get(row)
-        for message in messages if type(messages) is list else ():
-            text = getattr(message, content)
-            if type(text) is str and getattr(message, role) != ASSISTANT:
-                found.append(text)
-
-    return add
+def _add_text(value: Any, found: list[Any]) -> None:
+    """Add a text, or those in a list."""
+    if type(value) is str:
+        found.append(value)
+    elif type(value) is list:
+        found += [item for item in value if type(item) is str]
 
 
-def _replier(kind: type, path: tuple[str, ...]) -> AddTexts | None:
-    """Return what adds the last text of an assistant's in messages."""
-    get, names = _messages(kind, path)
-    if get is None:
-        return None
-    role, content = names
-
-    def add(row: Any, found: list[str]) -> None:
-        messages = get(row)
-        for message in reversed(messages) if type(messages) is list else ():
-            text = getattr(message, content)
-            if type(text) is str and getattr(message, role) == ASSISTANT:
-                found.append(text)
-                return
-
-    return add
+def _add_asked(messages: Any, found: list[Any]) -> None:
+    """Add the texts of messages, but those of an assistant, as one list."""
+    if type(messages) is not list:
+        return
+    texts: list[str] = []
+    for message in messages:
+        kind: type = type(message)
+        role, text = _role_and_content(kind)(message)
+        if type(text) is str and role != ASSISTANT:
+            texts.append(text)
+    found.append(texts)
 
 
-def _messages(
-    kind: type, path: tuple[str, ...]
-) -> tuple[Callable[[Any], Any] | None, tuple[str, str]]:
-    """Return what gets a list of messages, and the attributes of role and content."""
-    if len(path) != 1 or path[0] not in attributes_of(kind):
-        return None, ("", "")
-    name = attributes_of(kind)[path[0]]
-    _, item = _classes_in(_type_of(kind, name))
-    names = attributes_of(item) if item is not None else {}
-    if ROLE not in names or CONTENT not in names:
-        return None, ("", "")
-    return attrgetter(name), (names[ROLE], names[CONTENT])
+def _add_reply(messages: Any, found: list[Any]) -> None:
+    """Add the last text of an assistant's in messages."""
+    for message in reversed(messages) if type(messages) is list else ():
+        kind: type = type(message)
+        role, text = _role_and_content(kind)(message)
+        if type(text) is str and role == ASSISTANT:
+            found.append(text)
+            return
+
+
+@lru_cache(maxsize=256)
+def _role_and_content(kind: type) -> Callable[[Any], tuple[Any, Any]]:
+    """Return what gets the role and the content of a typed message of a class.
+
+    It raises `AttributeError` for an object of any type.
+    """
+    names = attributes_of(kind)
+    if kind is not dict and CONTENT not in names:
+        return lambda _: (None, None)
+    # Without a role, what is got in its place is no role. A `dict` has no attributes.
+    return attrgetter(names.get(ROLE, "__class__"), names.get(CONTENT, CONTENT))
 
 
 @lru_cache(maxsize=256)
@@ -350,36 +352,37 @@ def plain_attributes(kind: type, path: tuple[str, ...]) -> str | None:
     return ".".join(attributes)
 
 
-def adder(kind: type, path: tuple[str, ...]) -> AddTexts | None:
-    """Return what adds the texts at `path` of rows of a class; None if it has none.
+def adder(
+    kind: type, path: tuple[str, ...], add: AddTexts = _add_text
+) -> AddTexts | None:
+    """Return what adds what is at `path` of rows of a class; None if it has none.
 
-    They are the text there, and those in a list there, or of each item of lists on
-    the way.
+    It is added by `add`; where lists are on the way, that of each item.
     """
     attributes: list[str] = []
     owner: type | None = kind
     for number, key in enumerate(path):
-        name = attributes_of(owner).get(key) if owner is not None else None
-        if owner is None or name is None:
+        if owner is None:
+            return _refusing(attributes)
+        name = attributes_of(owner).get(key)
+        if name is None:
             return None
         attributes.append(name)
         inner, item = _classes_in(_type_of(owner, name))
         if item is not None and number + 1 < len(path):
-            return _adder_of_items(attributes, adder(item, path[number + 1 :]))
+            return _adder_of_items(attributes, adder(item, path[number + 1 :], add))
         owner = inner
     get = attrgetter(".".join(attributes))
 
-    def add(row: Any, found: list[str]) -> None:
+    def add_value(row: Any, found: list[Any]) -> None:
         try:
             value = get(row)
-        except AttributeError:  # null or nothing on the way
-            return
-        if type(value) is str:
-            found.append(value)
-        elif type(value) is list:
-            found += [item for item in value if type(item) is str]
+        except AttributeError:
+            _check_is_nothing(row, attributes)
+        else:
+            add(value, found)
 
-    return add
+    return add_value
 
 
 def _adder_of_items(
@@ -389,16 +392,36 @@ def _adder_of_items(
         return None
     get = attrgetter(".".join(attributes))
 
-    def add(row: Any, found: list[str]) -> None:
+    def add(row: Any, found: list[Any]) -> None:
         try:
             items = get(row)
         except AttributeError:
+            _check_is_nothing(row, attributes)
             return
-        if type(items) is list:
-            for item in items:
-                add_item(item, found)
+        if isinstance(items, (msgspec.Struct, dict)):
+            raise AttributeError(attributes[-1])  # noqa: TRY004 - see `AddTexts`
+        for item in items if type(items) is list else ():
+            add_item(item, found)
 
     return add
+
+
+def _refusing(attributes: list[str]) -> AddTexts:
+    """Return what refuses rows with a value of any type at the end of `attributes`."""
+
+    def refuse(row: Any, found: list[Any]) -> None:  # noqa: ARG001 - the shape of `AddTexts`
+        _check_is_nothing(row, [*attributes, ""])
+
+    return refuse
+
+
+def _check_is_nothing(row: Any, attributes: Iterable[str]) -> None:
+    """Raise `AttributeError` if what is on the way may hold a value of any type."""
+    value = row
+    for name in attributes:
+        if type(value) is list or type(value) is dict:
+            raise AttributeError(name)
+        value = getattr(value, name, None)
 
 
 def _type_of(kind: type, attribute: str) -> Any:

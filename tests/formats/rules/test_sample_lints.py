@@ -53,6 +53,54 @@ def test_findings(row: Any, expected: list[list[str]]) -> None:
     assert sorted(found_in(jsonl(row))) == sorted(map(tuple, expected))
 
 
+CHAT = [{"role": "user", "content": "Who?"}]
+CHOSEN = [{"role": "assistant", "content": "Ana"}]
+
+
+@for_each_case(
+    "format_, row, other, code",
+    [
+        (
+            "record",
+            {
+                "prompt": "Who?",
+                "outputs": [
+                    {
+                        "turns": [
+                            *CHAT,
+                            {**CHOSEN[0], "content": "429 Too Many Requests"},
+                        ]
+                    }
+                ],
+            },
+            {"prompt": "Who?", "outputs": [{"text": "Ana"}]},
+            "V302",
+        ),
+        (
+            "openai-preference",
+            {
+                "input": {"messages": [{"role": "user", "content": " "}]},
+                "preferred_output": CHOSEN,
+                "non_preferred_output": CHOSEN,
+            },
+            {
+                "input": {"messages": [*CHOSEN, *CHAT]},
+                "preferred_output": CHOSEN,
+                "non_preferred_output": CHOSEN,
+            },
+            "V306",
+        ),
+    ],
+)
+def test_messages_below_other_keys_are_read_in_long_files(
+    format_: str, row: Any, other: Any, code: str
+) -> None:
+    """Rows that are decoded by type have the findings that each has by itself."""
+    found = found_in(jsonl(*[row, other] * 20), format_)
+
+    assert [each for each, _ in found].count(code) == 20
+
+
 def _escaped(text: str) -> str:
     """Return a text as JSON with escapes for all marks and for the letter E."""
     plain = (each.isalnum() and each != "E" for each in text)
