@@ -14,7 +14,7 @@ from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_outcomes import FieldOutcome, Outcome
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Output, Record
 
 #: The key of the extra fields in a row.
 EXTRAS_KEY = "harpia-formats"
@@ -59,9 +59,10 @@ def store_extras(
         fragment = {name: getattr(record, name) for name in names}
         if has_extras(row, target.extras_path or ()):
             fragment |= _fields_with_key(record)
-        if "outputs" in fragment and len(record.outputs) != len(part.outputs):
+        if "outputs" in fragment:
             # A row with one answer of several stores that one only.
-            fragment["outputs"] = _own_outputs(record, parts, part)
+            own = _own_outputs(record, parts, part)
+            fragment["outputs"] = _with_filled_scores(own, part)
         _put(row, target, fragment, record.extra)
 
 
@@ -76,8 +77,10 @@ def _fields_with_key(record: Record) -> Row:
     }
 
 
-def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:
+def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Output]:
     """Return the outputs of `record` that `part` was made from, all if unknown."""
+    if len(record.outputs) == len(part.outputs):
+        return record.outputs
     sizes = [len(other.outputs) for other in parts]
     if sum(sizes) != len(record.outputs):
         return record.outputs
@@ -87,6 +90,26 @@ def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[
     # A list has the answers of one model, which those of others may stand between.
     is_own = [one.model for one in own] == [one.model for one in part.outputs]
     return own if is_own else record.outputs
+
+
+def _with_filled_scores(own: list[Output], part: Record) -> list[Output]:
+    """Return the outputs that `part` was made from, with a score that it was given.
+
+    An answer gets the one that was computed of it if it has no other.
+    """
+    if len(own) != len(part.outputs):
+        return own
+    return [
+        replace(one, scores=made.scores)
+        if not _has_value(one) and _has_value(made) and len(one.scores or ()) < 2  # noqa: PLR2004 - several
+        else one
+        for one, made in zip(own, part.outputs, strict=True)
+    ]
+
+
+def _has_value(output: Output) -> bool:
+    """Tell whether an answer has a score with a value."""
+    return any(score.value is not UNSET for score in output.scores or ())
 
 
 def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> None:

@@ -223,7 +223,8 @@ class RecordProgram:
             )
             self._keep(key, record_outcome)
         if self._stores_extras:
-            store_extras(final, parts, rows, self.mapper.target, record_outcome.stored)
+            stored = self.mapper.stored_record(record, final)
+            store_extras(stored, parts, rows, self.mapper.target, record_outcome.stored)
         return rows, record_outcome
 
     def rows_of(self, record: Record) -> list[Row]:

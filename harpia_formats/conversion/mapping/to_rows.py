@@ -221,7 +221,7 @@ class RecordMapper:
         """
         if self.leaves_out(record):
             return self.left_out(record)
-        outcomes = FieldOutcomes()
+        outcomes, given = FieldOutcomes(), record
         nulls = field_paths(record, self.owners)
         paths = tuple(nulls)
         if self.fits_scores:
@@ -246,8 +246,8 @@ class RecordMapper:
         answered = bool(record.outputs)
         complete = self.complete_outcomes(nulls, outcomes.entries, answered=answered)
         if self.stores_extras:
-            lost = lost_fields(complete)
-            store_extras(record, parts, rows, self.target, lost)
+            lost, stored = lost_fields(complete), self.stored_record(given, record)
+            store_extras(stored, parts, rows, self.target, lost)
             complete = stored_outcomes(complete)
         if self.check is not None:
             for row in rows:
@@ -286,6 +286,20 @@ class RecordMapper:
     def stores_extras(self) -> bool:
         """Whether fields that would be lost are stored in the rows."""
         return self.choices.keep_extra and self.target.extras_path is not None
+
+    def stored_record(self, given: Record, final: Record) -> Record:
+        """Return the record whose fields are stored in rows that would lose them.
+
+        It is `given` with the values that were added to make `final` of it, and with
+        what was not chosen, such as the scores of other filters.
+        """
+        outcomes = FieldOutcomes()
+        if self.fits_scores:
+            choices = replace(self.choices, metric=None)
+            given = fit_scores(given, self.target.capacity, choices, outcomes)
+        if self.constants:
+            given = self.completed(given, outcomes)
+        return replace(given, id=final.id)
 
     def complete_outcomes(
         self,

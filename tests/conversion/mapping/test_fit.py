@@ -24,6 +24,8 @@ CHAT = [
 #: What formats require and records here lack.
 GIVEN = {key: REQUIRED[key] for key in REQUIRED if key not in {"id", "prompt"}}
 GIVEN = {key: each for key, each in GIVEN.items() if "text" not in key}
+UNSCORED = {key: each for key, each in GIVEN.items() if "evaluation" in key}
+UNSCORED["outputs.model"] = "org/model"
 
 
 def parts_of(
@@ -221,6 +223,49 @@ def test_lost_fields_of_answers_are_kept_in_their_own_rows(
 
     assert ["".join(str(one.text) for one in part.outputs) for part in parts] == kept
     assert all(one.error == one.text for part in parts for one in part.outputs)
+
+
+@for_each_case(
+    "options",
+    [{}, {"filter": "b"}, {"metric": "em"}, {"prompt": "formatted"}],
+)
+def test_what_was_not_chosen_is_stored_whole(options: dict[str, Any]) -> None:
+    """With --keep-extra a row has the scores of other filters and metrics, too."""
+    scores = [
+        {"metric": metric, "value": 1, "signature": f"{metric}|filter:{name}"}
+        for metric, name in (("em", "a"), ("em", "b"), ("f1", "a"))
+    ]
+    step = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
+    step["extracted_value"] = "t"
+    steps = [{**step, "extraction_method": name} for name in "ab"]
+    answer = {"text": "t", "formatted_prompt": "sent", "scores": scores}
+    outputs = [{**answer, "attribution": steps}]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    found, outcomes = parts_of(record, "eee@0.2.0", keep_extra=True, **options)
+
+    assert set().union(*outcomes.values()) <= {Outcome.DEFAULTED, Outcome.SPLIT}
+    for part in found:
+        (output,) = part.outputs
+        assert part.prompt == "q"
+        assert output.attribution == steps
+        assert [score.signature for score in output.scores or ()] == [
+            score["signature"] for score in scores
+        ]
+
+
+def test_a_computed_score_is_stored_with_its_answer() -> None:
+    """With --keep-extra the score that --score computed is read from the row."""
+    outputs = [{"text": "r", "index": 3}, {"text": "x", "index": 4}]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    scored: Any = {"score": "em", "keep_extra": True}
+    parts, _ = parts_of(record, "eee@0.2.0", constants=UNSCORED, **scored)
+    found = [output for part in parts for output in part.outputs]
+
+    assert [output.index for output in found] == [3, 4]
+    assert [[one.value for one in output.scores or ()] for output in found] == [
+        [1.0],
+        [0.0],
+    ]
 
 
 # Chats and conversations
