@@ -12,6 +12,7 @@ from harpia_formats.conversion.destination import RecordSteps, WrittenRowCheck
 from harpia_formats.conversion.mapping.direct_read import (
     DirectRead,
     direct_read,
+    may_pass_extra,
     may_write_floats,
 )
 from harpia_formats.conversion.mapping.extra_fields import ReadRow
@@ -30,6 +31,11 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, field_paths
+
+
+def _may_have_extra(data: bytes) -> bool:
+    """Tell whether rows may have the key `extra`; letters may be escapes."""
+    return b'"extra"' in data or b"\\u00" in data
 
 
 class ConvertedBatch(Struct, frozen=True):
@@ -82,6 +88,10 @@ class BatchConverter(Struct, dict=True):
         source, mapper = adapter_of(self.variant.format), self.mapper
         return may_write_floats(source, mapper.target, mapper.choices)
 
+    @cached_property
+    def _may_pass_extra(self) -> bool:
+        return may_pass_extra(adapter_of(self.variant.format), self.mapper.target)
+
     def learn_from(self, other: "BatchConverter") -> None:
         """Use what `other`, of a file before in the same conversion, has compiled.
 
@@ -125,7 +135,7 @@ class BatchConverter(Struct, dict=True):
         A typed decoder decoded them as `values`. They are decoded again where a number
         must keep its text, such as 1e2. Raises `Unconvertible`.
         """
-        if self._keeps_floats:
+        if self._keeps_floats or (self._may_pass_extra and _may_have_extra(chunk.data)):
             # One by one: all at once, they took longer to decode and to map.
             return self._mapped(map(decode, chunk.rows), before)
 

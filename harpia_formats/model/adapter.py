@@ -234,6 +234,9 @@ class FormatAdapter:
     #: Changes the members of a row that are no fields to what `read` keeps of them, for
     #: `reads_by_fields`; None where it keeps them as they are.
     keep_members: Callable[[Row], Row] | None = None
+    #: Whether `read` makes texts of numbers, or of values that hold some: rows then
+    #: have to be decoded with the text of each number.
+    reads_numbers_as_text: bool = False
     #: Whether rows of one id can have the same answers with other scores: `--group`
     #: then makes one answer of them.
     repeats_answers: bool = False

@@ -910,6 +910,17 @@ def test_numbers_of_unknown_keys_keep_their_text(
     assert output.getvalue().count(b"1E+2") == 3_000
 
 
+@pytest.mark.parametrize("key", ["extra", "e\\u0078tra"])
+def test_numbers_of_extra_fields_keep_their_text_in_many_records(key: str) -> None:
+    """Numbers in the extra of a record keep their text where it is written."""
+    row = '{"prompt":"q","references":["r"],"outputs":[],"%s":{"nemo":{"n":1E+2}}}\n'
+    data = (row % key).encode() * 100
+    output, report = converted(data, to="nemo-input", from_="record")
+
+    assert report.ok
+    assert output.count(b'"n":1E+2') == 100
+
+
 def test_each_file_is_read_as_its_own_format() -> None:
     """Numbers of a later file keep their text where those of the first one are lost."""
     first = {"prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}

@@ -157,6 +157,7 @@ PROMPTFOO = FieldTable(
     removes_own=True,
 ).adapter(
     is_read_only=True,
+    reads_numbers_as_text=True,
     needed_around=_needed,
     read_header=_read_header,
     capacity=RowCapacity(references=Cardinality.NONE, scores=Cardinality.MANY),

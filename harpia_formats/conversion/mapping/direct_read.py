@@ -60,6 +60,11 @@ def may_write_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
     )
 
 
+def may_pass_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
+    """Tell whether rows of `source` may hold extra fields that `target` writes."""
+    return any(source.carries(f"{start}.{target.vendor}") for start in _extras)
+
+
 def _writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
     """Tell whether `target` has a place for a field of `source` with floats."""
     paths = {mapping.record_path for mapping in source.fields} | source.other_paths
@@ -78,7 +83,8 @@ def may_write_floats(
     Only the exact decoder keeps the text of a float. Messages and turns may have some
     under any key.
     """
-    if choices.keep_extra or may_write_extra(source, target):
+    is_any = choices.keep_extra or source.reads_numbers_as_text
+    if is_any or may_write_extra(source, target):
         return True
     paths = {mapping.record_path for mapping in source.fields} | source.other_paths
     is_chat = target.capacity.messages or target.capacity.turns

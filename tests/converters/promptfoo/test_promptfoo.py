@@ -51,6 +51,17 @@ def test_item_itself_is_not_changed() -> None:
     assert json.dumps(row) == text
 
 
+def test_numbers_in_answers_keep_their_text_in_many_rows() -> None:
+    """An answer that is no text is its JSON with the numbers as they are spelt."""
+    row = json.dumps(ITEM | {"response": {"output": {"price": 7}}})
+    output = BytesIO()
+    data = "\n".join([row.replace('"price": 7', '"price": 10.50')] * 100).encode()
+    constants = {"references": ["r"]}
+    convert(data, to="tencent-outputs", output=output, constants=constants)
+
+    assert output.getvalue().count(rb'"content":"{\"price\":10.50}"') == 100
+
+
 def test_document_gives_its_run_to_each_score() -> None:
     """Scores of a document name the evaluation; those of lines do not know it."""
     (record,) = read(document(ITEM))
