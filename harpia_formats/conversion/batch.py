@@ -15,7 +15,7 @@ from harpia_formats.conversion.mapping.direct_read import (
     may_pass_extra,
     may_write_floats,
 )
-from harpia_formats.conversion.mapping.extra_fields import ReadRow
+from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY, ReadRow
 from harpia_formats.conversion.mapping.record_program import (
     NO_OUTCOMES,
     RecordOutcome,
@@ -32,10 +32,8 @@ from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, field_paths
 
-
-def _may_have_extra(data: bytes) -> bool:
-    """Tell whether rows may have the key `extra`; letters may be escapes."""
-    return b'"extra"' in data or b"\\u00" in data
+#: Keys of objects with fields of other formats, and what escapes of them begin with.
+_extra_keys = (b'"extra"', f'"{EXTRAS_KEY}"'.encode(), b"\\u00")
 
 
 class ConvertedBatch(Struct, frozen=True):
@@ -84,7 +82,10 @@ class BatchConverter(Struct, dict=True):
         return is_plain and self.variant.dialect.name not in normalizers
 
     @cached_property
-    def _keeps_floats(self) -> bool:
+    def _is_exact(self) -> bool:
+        """Whether the text of numbers and the order of keys count in all rows."""
+        if self.steps.hashes_ids:
+            return True
         source, mapper = adapter_of(self.variant.format), self.mapper
         return may_write_floats(source, mapper.target, mapper.choices)
 
@@ -135,7 +136,10 @@ class BatchConverter(Struct, dict=True):
         A typed decoder decoded them as `values`. They are decoded again where a number
         must keep its text, such as 1e2. Raises `Unconvertible`.
         """
-        if self._keeps_floats or (self._may_pass_extra and _may_have_extra(chunk.data)):
+        has_extra = self._may_pass_extra and any(
+            key in chunk.data for key in _extra_keys
+        )
+        if self._is_exact or has_extra:
             # One by one: all at once, they took longer to decode and to map.
             return self._mapped(map(decode, chunk.rows), before)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,24 @@ def test_hash_depends_on_what_is_asked_only() -> None:
     assert all(len(id_) == 32 for id_ in ids)
     # The hash of a data set that was published must not change.
     assert ids[-1] == "732acbb3e402e912437dbe53442ca543"
+
+
+@pytest.mark.parametrize("target", ["haystack", "tencent-messages"])
+def test_hash_is_the_same_in_files_of_any_size(target: str) -> None:
+    """A row has one hash, however its keys are ordered and many rows are decoded."""
+    call = {"type": "function", "id": "1", "function": "f", "arguments": {"b": 1.5}}
+    answer = {"content": "", "tool_calls": [call], "role": "assistant"}
+    asked = {"content": "q", "source": "input", "role": "user"}
+    row = jsonl({"input": [asked, answer, asked], "target": "r"})
+    row = row.replace(b"1.5", b"1.50")
+    constants = {"outputs.text": "a"}
+    few, many = (
+        converted(row * count, to=target, ids="hash", constants=constants)[0]
+        for count in (1, 300)
+    )
+    (id_,) = {*re.findall(rb"\b[0-9a-f]{32}\b", few)}
+
+    assert many.count(id_) == 300
 
 
 def test_grouping_by_hash_combines_what_asks_the_same() -> None:

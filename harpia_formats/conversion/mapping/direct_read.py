@@ -61,8 +61,13 @@ def may_write_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
 
 
 def may_pass_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
-    """Tell whether rows of `source` may hold extra fields that `target` writes."""
-    return any(source.carries(f"{start}.{target.vendor}") for start in _extras)
+    """Tell whether rows of `source` may hold what only other formats have fields for.
+
+    It stands at the key `extra` or `EXTRAS_KEY`, and `target` may write it.
+    """
+    return source.extras_path is not None or any(
+        source.carries(f"{start}.{target.vendor}") for start in _extras
+    )
 
 
 def _writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
