@@ -2,11 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harpia_formats.conversion.subsets.subset_options import SubsetError, SubsetOptions
-from harpia_formats.files.framing.chunk import JSON_SPACE, Chunk, FramingFault, is_blank
-from harpia_formats.files.framing.columns import RowArray
+from harpia_formats.files.framing.chunk import (
+    BOM,
+    JSON_SPACE,
+    Chunk,
+    FramingFault,
+    is_blank,
+)
+from harpia_formats.files.framing.columns import RowArray, decoded_or_none
 from harpia_formats.files.framing.container import (
     Layout,
 )
@@ -119,6 +125,8 @@ class CutFile:
     count: int = 0
     #: Where in the file the last row ended, None before the first.
     _end: int | None = field(default=None, init=False)
+    #: The names in the header of a table, once they are asked for.
+    _columns: tuple[str, ...] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.is_terminated = not self._is_array
@@ -151,6 +159,34 @@ class CutFile:
     def separator(self) -> bytes:
         """What stands between two rows that were not side by side."""
         return b",\n" if self._is_array else b"\n"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names in the header of a table, known with its first row."""
+        if self._columns is None:
+            cells = _cells_of(self.before.removeprefix(BOM), self._delimiter) or ()
+            self._columns = tuple(text or "" for text in cells)
+        return self._columns
+
+    @property
+    def _delimiter(self) -> str:
+        return delimiter_of(self.options.delimiter, self.name)
+
+    def value_of(self, row: Row) -> Any:
+        """Return the decoded row, of a table an object of its cells, null if blank.
+
+        Of several columns of one name the first counts. None for a row that cannot be
+        decoded.
+        """
+        if not self.is_table:
+            return decoded_or_none(row.text)
+        cells = _cells_of(row.text, self._delimiter)
+        if cells is None:
+            return None
+        found: dict[str, str | None] = {}
+        for name, text in zip(self.columns, cells, strict=False):
+            found.setdefault(name, text)
+        return found
 
     @property
     def _is_array(self) -> bool:
@@ -278,10 +314,8 @@ class CutFile:
     def _pieces(self) -> "Iterator[TablePiece | TableBlock]":
         from harpia_formats.files.parsing.csv_records import table_pieces  # noqa: PLC0415 - only for tables
 
-        opened = self._sampled.opened
-        delimiter = delimiter_of(self.options.delimiter, self.name)
-        limit = self.options.max_row_bytes
-        return table_pieces(opened.buffer, opened.start, limit, delimiter)
+        opened, limit = self._sampled.opened, self.options.max_row_bytes
+        return table_pieces(opened.buffer, opened.start, limit, self._delimiter)
 
     def _block_rows(self, block: "TableBlock") -> Iterator[Row]:
         """Yield the records of a block, each with its line end."""
@@ -299,3 +333,27 @@ class CutFile:
         if text[size:] == b"\r\n":
             return text
         return text[: size + (text[size : size + 1] in {b"\r", b"\n"})]
+
+
+def _cells_of(record: bytes, delimiter: str) -> list[str | None] | None:
+    """Return the text of each cell of a record, None where nothing stands.
+
+    None for a record that is no row of a table, or not UTF-8.
+    """
+    from harpia_formats.files.parsing.csv_blocks import (  # noqa: PLC0415 - only for tables
+        RecordEnding,
+        cut_record,
+        fields_of,
+    )
+
+    line = record.strip(b"\r\n")
+    cut = cut_record(line, 0, len(line), delimiter.encode(), final=True)
+    if cut.ending is not RecordEnding.WHOLE:
+        return None
+    try:
+        fields = fields_of(cut.raws)
+    except UnicodeDecodeError:
+        return None
+    return [
+        field.text if raw else None for field, raw in zip(fields, cut.raws, strict=True)
+    ]

@@ -70,7 +70,7 @@ def kind_of(file: CutFile) -> FileKind:
     if file.is_table:
         delimiter = delimiter_of(file.options.delimiter, file.name)
         container = f"a table with {delimiter!r} between its cells"
-        return FileKind(file.name, format_, container, _columns(file.before, delimiter))
+        return FileKind(file.name, format_, container, file.columns)
     if file.is_wrapped:
         return FileKind(file.name, format_, "a document", document=_document(file))
     if file.is_terminated:
@@ -147,15 +147,6 @@ def _document(file: CutFile) -> Any:
             f"{file.name}: what stands around its rows is no JSON, or has a key twice; "
             "repair it first: validate says what is wrong"
         ) from None
-
-
-def _columns(header: bytes, delimiter: str) -> tuple[str, ...]:
-    """Return the names in the header of a table."""
-    from harpia_formats.files.parsing.csv_blocks import cut_record, fields_of  # noqa: PLC0415 - only for tables
-
-    record = header.removeprefix(BOM).strip(b"\r\n")
-    cut = cut_record(record, 0, len(record), delimiter.encode(), final=True)
-    return tuple(field.text for field in fields_of(cut.raws))
 
 
 def _other_column(first: FileKind, other: FileKind) -> str:

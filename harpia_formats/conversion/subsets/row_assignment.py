@@ -28,7 +28,6 @@ from harpia_formats.conversion.subsets.subset_options import (
     SubsetOptions,
     SubsetValueError,
 )
-from harpia_formats.files.framing.columns import decoded_or_none
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.exact_json import encode
@@ -130,7 +129,7 @@ def member_values(
     """
     with cut_file(given.source(), options) as file:
         for row in file.rows():
-            found = member_at(decoded_or_none(row.text), name)
+            found = member_at(file.value_of(row), name)
             if found is None or found is UNSET:
                 yield row.number, None
             else:
@@ -146,7 +145,7 @@ def without_values(
     Raises `SubsetError` for a name that may be a mistake: of a key, or of metadata.
     """
     with cut_file(given.source(), options) as file:
-        first = next((decoded_or_none(row.text) for row in file.rows()), None)
+        first = next(map(file.value_of, file.rows()), None)
         path = file.name
     if are_records and not name.startswith(METADATA):
         return (f"no record of {path} has a value of {name}",)

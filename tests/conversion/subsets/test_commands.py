@@ -321,6 +321,25 @@ def test_a_key_may_have_dots(by: str, row: str, tmp_path: Path) -> None:
         Path(part.path).unlink()
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
+def test_a_table_in_no_known_format_has_keys_too(name: str, tmp_path: Path) -> None:
+    """The names in its header are the keys of its rows; a blank cell is no value."""
+    text = '\ufeffn,k.x,k.x\r\n1,a,z\n"2\n",""\n3,,z\n4,"a"\n5\n'
+    path = tmp_path / name
+    path.write_bytes(text.replace(",", "\t" if name.endswith("tsv") else ",").encode())
+    done = split(path, output=tmp_path / "part-{value}", by="k.x")
+    kept = split(path, output=tmp_path / "{value}", ratio=(0.5, 0.5), key="k.x")
+
+    assert {part.value: part.rows for part in done.parts} == {
+        "a": 2,
+        "": 1,
+        "(none)": 2,
+    }
+    assert sum(part.rows for part in kept.parts) == 5
+    with pytest.raises(SubsetError, match=r"the first has n, k\.x"):
+        split(path, output=tmp_path / "other-{value}", by="k.y")
+
+
 def test_rows_without_a_value_have_a_part_of_their_own(tmp_path: Path) -> None:
     """Their part has a name that no value is, also where values are such names."""
     texts = [None, "(none) 2", "(none)", "(none) 3", None]
