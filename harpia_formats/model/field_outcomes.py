@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     __hash__ = str.__hash__
 
 
+#: The detail of the outcome of fields of several answers in a row that has them once.
+OF_OTHERS = "of all answers but the first"
 #: The detail of the outcome of a field that rows have in any case, as empty text.
 BLANK = 'is "", which is read as none'
 

@@ -29,6 +29,7 @@ from harpia_formats.model.adapter import (
 )
 from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.field_outcomes import (
+    OF_OTHERS,
     FieldOutcome,
     FieldOutcomes,
     Outcome,
@@ -237,7 +238,7 @@ def _fitting_several(
         outcomes.dropped("outputs.scores", "all but the first")
     for path in field_paths(Record(outputs=outputs[1:])):
         if path not in _own and not path.startswith("outputs.extra."):
-            outcomes.dropped(path, "of all answers but the first")
+            outcomes.dropped(path, OF_OTHERS)
     _note_places(outputs, outcomes)
     texts = [output.text if output.text is not None else "" for output in outputs]
     if any(output.text is None for output in outputs):

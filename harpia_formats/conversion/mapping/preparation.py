@@ -184,9 +184,10 @@ class Preparation:
         (prompt,) = given
         if prompt == record.prompt:
             return record
-        outcomes.changed(
-            "prompt" if record.messages is UNSET else "messages", "the formatted prompt"
-        )
+        name = "prompt" if record.messages is UNSET else "messages"
+        is_new = getattr(record, name) is UNSET
+        note = outcomes.defaulted if is_new else outcomes.changed
+        note(name, "the formatted prompt")
         if not self.target.carries("outputs.formatted_prompt"):
             outcomes.merged("outputs.formatted_prompt", "is the prompt")
         messages: Any = UNSET

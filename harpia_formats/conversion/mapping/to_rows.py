@@ -30,6 +30,7 @@ from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_pat
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.field_outcomes import (
     BLANK,
+    OF_OTHERS,
     FieldOutcome,
     FieldOutcomes,
     Outcome,
@@ -371,17 +372,20 @@ class RecordMapper:
         is_system_lost = _system_given in outcomes.entries and not self._carries(
             "system"
         )
-        filled_in_vain = {
-            entry.path
+        filled = {
+            entry
             for entry in outcomes.entries
             if entry.outcome in _lossy
             and entry.path not in paths
             and entry.path in _whole_fields
         }
+        # What was filled in for all answers stays in one of them.
+        in_vain = {entry.path for entry in filled if entry.how != OF_OTHERS}
         outcomes.entries = [
             entry
             for entry in outcomes.entries
-            if entry.path not in filled_in_vain
+            if entry not in filled
+            and entry.path not in in_vain
             and (entry.outcome is not Outcome.DEFAULTED or self._carries(entry.path))
         ]
         if not self.owners.isdisjoint([entry.path for entry in outcomes.entries]):

@@ -268,6 +268,28 @@ def test_a_computed_score_is_stored_with_its_answer() -> None:
     ]
 
 
+def test_what_is_computed_of_a_list_of_answers_is_said() -> None:
+    """Scores of answers that a row lists are noted as added, and lose nothing."""
+    outputs = answers("r", "x", model="m")
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    scored: Any = {"score": "em", "responses": "list"}
+    (part,), outcomes = parts_of(record, "eee@0.3.0", constants=UNSCORED, **scored)
+    names = ("value", "is_correct", "metric", "evaluation_id", "evaluation_name")
+
+    assert [len(output.scores or ()) for output in part.outputs] == [1, 0]
+    for name in names:
+        assert outcomes[f"outputs.scores.{name}"] == {Outcome.DEFAULTED}
+
+
+def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:
+    """With --prompt formatted nothing is lost where there was no question."""
+    record = {"id": "1", "outputs": answers("a", formatted_prompt="sent")}
+    (part,), outcomes = parts_of(record, "record", prompt="formatted", constants={})
+
+    assert part.prompt == "sent"
+    assert outcomes == {"prompt": {Outcome.DEFAULTED}}
+
+
 # Chats and conversations
 
 
