@@ -207,6 +207,8 @@ def _of_record(output: Output) -> Iterator[dict[str, Any]]:
         {**long, "messages": spoken[:-1]},
         {**long, "messages": [_asked, _asked]},
         {**long, "messages": named},
+        {**long, "prompt": "question"},
+        {**long, "prompt": _asked["content"]},
         {**long, "system": "other"},
         {**long, "system": "system"},
         {"outputs": [Output()]},

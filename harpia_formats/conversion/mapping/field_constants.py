@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
+from harpia_formats.conversion.mapping.chats import last_text_of
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import (
@@ -123,6 +124,13 @@ def _is_answered(output: Output) -> bool:
     )
 
 
+def _is_asked(name: str, record: Record) -> bool:
+    """Tell whether another field of a record is the question that `name` would be."""
+    if name == "prompt":
+        return last_text_of(record.messages or [], "user") is not UNSET
+    return name == "messages" and record.prompt is not UNSET
+
+
 #: The name of a field in its struct, its constant, and the outcome of getting that.
 _Constant = tuple[str, Any, FieldOutcome]
 _no_outputs = FieldOutcome(Outcome.DEFAULTED, "outputs", "`--set`")
@@ -178,7 +186,7 @@ class Completion(Struct):
                 if key in members:
                     continue
                 changes[name] = {**members, key: value}
-            elif held is UNSET or held == []:
+            elif (held is UNSET or held == []) and not _is_asked(name, record):
                 changes[name] = value
             else:
                 continue

@@ -293,6 +293,24 @@ def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:
 # Chats and conversations
 
 
+@for_each_case(
+    "record, to, given, written",
+    [
+        ({"messages": CHAT}, "nemo-input", {"prompt": "x"}, "q2"),
+        ({"messages": CHAT[:1]}, "nemo-input", {"prompt": "x"}, "x"),
+        ({}, "nemo-input", {"prompt": "x"}, "x"),
+        ({"prompt": "q"}, "openai-batch-input", {"messages": CHAT}, "q"),
+    ],
+)
+def test_a_constant_replaces_no_question(
+    record: dict[str, Any], to: str, given: dict[str, Any], written: str
+) -> None:
+    """A prompt that is given with --set is none for a chat that asks something."""
+    (part,), _ = parts_of(record, to, constants={**GIVEN, **given})
+
+    assert part.prompt == written
+
+
 def test_a_chat_is_its_last_question() -> None:
     """By default the last message of the user is the prompt, as Tencent has it."""
     (part,), outcomes = parts_of({"messages": CHAT}, "tencent-csv")

@@ -120,7 +120,7 @@ def with_constants(
             if name not in members:
                 own[owner] = {**members, name: value}
                 outcomes.defaulted(path, "`--set`")
-        elif getattr(record, path) is UNSET or getattr(record, path) == []:
+        elif getattr(record, path) in (UNSET, []) and not is_asked(path, record):
             own[path] = value
             outcomes.defaulted(path, "`--set`")
     outputs = record.outputs
@@ -145,6 +145,12 @@ def with_constants(
             answer = replace(answer, scores=scores)
         completed.append(answer)
     return replace(record, **own, outputs=completed)
+
+
+def is_asked(path: str, record: Record) -> bool:
+    """Return whether a chat asks what the prompt at `path` would."""
+    asked = (each for each in record.messages or () if each.get("role") == "user")
+    return path == "prompt" and any(type(each.get("content")) is str for each in asked)
 
 
 def with_missing(
