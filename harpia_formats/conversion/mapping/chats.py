@@ -317,6 +317,14 @@ def _split_at_answer(turns: Messages) -> tuple[Messages, dict[str, Any] | None]:
     return (turns, None) if last < 0 else (turns[:last], turns[last])
 
 
+def asked_in_turns(record: Record) -> Any:
+    """Return the last question before an only answer in turns, `UNSET` for none."""
+    if len(record.outputs) != 1:
+        return UNSET
+    before, _ = _split_at_answer(record.outputs[0].turns or [])
+    return last_text_of(before, "user")
+
+
 def last_text_of(messages: Messages, role: str) -> Any:
     """Return the text of the last message of `role`, `UNSET` if there is none."""
     for message in reversed(messages):

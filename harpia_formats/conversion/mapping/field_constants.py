@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.chats import last_text_of
+from harpia_formats.conversion.mapping.chats import asked_in_turns, last_text_of
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import (
@@ -124,13 +124,6 @@ def _is_answered(output: Output) -> bool:
     )
 
 
-def _is_asked(name: str, record: Record) -> bool:
-    """Tell whether another field of a record is the question that `name` would be."""
-    if name == "prompt":
-        return last_text_of(record.messages or [], "user") is not UNSET
-    return name == "messages" and record.prompt is not UNSET
-
-
 #: The name of a field in its struct, its constant, and the outcome of getting that.
 _Constant = tuple[str, Any, FieldOutcome]
 _no_outputs = FieldOutcome(Outcome.DEFAULTED, "outputs", "`--set`")
@@ -140,11 +133,13 @@ class Completion(Struct):
     """Gives records the same constants, by their paths, for fields that they lack.
 
     What depends on the constants alone is decided once. `turns` tells whether a row
-    holds a conversation instead of a text.
+    holds a conversation instead of a text, and `asks_by_turns` whether the question of
+    one becomes its prompt.
     """
 
     constants: Mapping[str, Any]
     turns: bool
+    asks_by_turns: bool = False
     #: Those of records, each with its key in `params` or `metadata` or "".
     _own: list[tuple[str, str, Any, FieldOutcome]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
@@ -186,7 +181,7 @@ class Completion(Struct):
                 if key in members:
                     continue
                 changes[name] = {**members, key: value}
-            elif (held is UNSET or held == []) and not _is_asked(name, record):
+            elif (held is UNSET or held == []) and not self._is_asked(name, record):
                 changes[name] = value
             else:
                 continue
@@ -199,6 +194,16 @@ class Completion(Struct):
         elif outputs and (self._of_outputs or self._of_scores):
             changes["outputs"] = [self._output(output, outcomes) for output in outputs]
         return replace(record, **changes) if changes else record
+
+    def _is_asked(self, name: str, record: Record) -> bool:
+        """Tell whether other fields of a record ask what the field `name` would ask."""
+        if name == "messages":
+            return record.prompt is not UNSET
+        if name != "prompt":
+            return False
+        if last_text_of(record.messages or [], "user") is not UNSET:
+            return True
+        return self.asks_by_turns and asked_in_turns(record) is not UNSET
 
     def _output(self, output: Output, outcomes: FieldOutcomes) -> Output:
         """Return an output with the constants for fields that it lacks."""

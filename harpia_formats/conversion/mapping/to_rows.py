@@ -195,8 +195,11 @@ class RecordMapper:
         self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
-        turns = self.target.capacity.turns
-        self.completed = Completion(self.constants, turns).complete
+        capacity = self.target.capacity
+        holds_chats = capacity.messages or capacity.turns
+        asks_by_turns = not holds_chats and capacity.outputs is not Cardinality.NONE
+        completion = Completion(self.constants, capacity.turns, asks_by_turns)
+        self.completed = completion.complete
 
     def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
         """Map records that were read by `source`, or are `joined` from several rows."""

@@ -299,13 +299,15 @@ def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:
         ({"messages": CHAT}, "nemo-input", {"prompt": "x"}, "q2"),
         ({"messages": CHAT[:1]}, "nemo-input", {"prompt": "x"}, "x"),
         ({}, "nemo-input", {"prompt": "x"}, "x"),
+        ({"outputs": [{"turns": CHAT[1:3]}]}, "nemo-output", {"prompt": "x"}, "q1"),
+        ({"outputs": [{"turns": CHAT[2:]}]}, "nemo-output", {"prompt": "x"}, "x"),
         ({"prompt": "q"}, "openai-batch-input", {"messages": CHAT}, "q"),
     ],
 )
 def test_a_constant_replaces_no_question(
     record: dict[str, Any], to: str, given: dict[str, Any], written: str
 ) -> None:
-    """A prompt that is given with --set is none for a chat that asks something."""
+    """A prompt that is given with --set is none for a chat that has a question."""
     (part,), _ = parts_of(record, to, constants={**GIVEN, **given})
 
     assert part.prompt == written
