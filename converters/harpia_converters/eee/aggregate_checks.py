@@ -22,6 +22,8 @@ _results = "evaluation_results"
 _infinite = {"Infinity": math.inf, "-Infinity": -math.inf}
 #: How far clocks and time zones may be apart, in seconds.
 _tolerance = 2 * 24 * 3600
+#: The score that says that the level is unknown.
+UNKNOWN = -1
 #: How much of a bound sums of floats may add to a score.
 _near_bound = 1e-9
 
@@ -84,17 +86,16 @@ def remarks(document: Any) -> Iterator[Remark]:
         details = result.get("score_details")
         score: Any = details.get("score") if isinstance(details, Mapping) else None
         number = float_of(score)
-        if number is None or _is_unknown(result, number):
+        if number is None or (number == UNKNOWN and has_unknown_level(result)):
             continue
         if is_beyond(number, bounds):
             yield beyond((*path, "score_details", "score"), score, bounds)
 
 
-def _is_unknown(result: Mapping[str, Any], score: float) -> bool:
-    """Tell whether a score says that the level is unknown."""
+def has_unknown_level(result: Mapping[str, Any]) -> bool:
+    """Tell whether `UNKNOWN` is a score of a result."""
     config = result.get("metric_config")
-    has_unknown = isinstance(config, Mapping) and config.get("has_unknown_level")
-    return has_unknown is True and score == -1
+    return isinstance(config, Mapping) and config.get("has_unknown_level") is True
 
 
 def _bound(value: Any) -> float | None:

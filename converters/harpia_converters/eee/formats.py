@@ -133,6 +133,16 @@ class Expected:
         return _bounds_of(self._results, self.scores)
 
     @cached_property
+    def unknown(self) -> frozenset[str]:
+        """Those of these results that may have the score of an unknown level."""
+        from harpia_converters.eee.aggregate_checks import has_unknown_level  # noqa: PLC0415 - start-up: needed for aggregates only
+
+        results = self._results
+        return frozenset(
+            [key for key, _, at in self.scores if has_unknown_level(results[at])]
+        )
+
+    @cached_property
     def metrics(self) -> Mapping[str, Any]:
         """The metric_config of each result, by its id or name."""
         return _metrics_of(self._results)
@@ -313,14 +323,16 @@ def _bounds_of(
 
 def _bound_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
     """Yield a remark if the score of `row` is outside of the bounds of its result."""
-    from harpia_converters.eee.aggregate_checks import beyond, is_beyond  # noqa: PLC0415 - start-up: needed for aggregates only
+    from harpia_converters.eee.aggregate_checks import UNKNOWN, beyond, is_beyond  # noqa: PLC0415 - start-up: needed for aggregates only
 
     name = _text_in(row, "evaluation_result_id") or _text_in(row, "evaluation_name")
     bounds = expected.bounds.get(name)
     evaluation = row.get("evaluation")
     score: Any = evaluation.get("score") if isinstance(evaluation, Mapping) else None
     number = float_of(score)
-    if bounds is not None and number is not None and is_beyond(number, bounds):
+    if bounds is None or number is None or not is_beyond(number, bounds):
+        return
+    if number != UNKNOWN or name not in expected.unknown:
         yield beyond(("evaluation", "score"), score, bounds)
 
 
