@@ -5,11 +5,12 @@ matched by the digests that the scan of each file kept of their ids, inputs and
 references.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 from shlex import quote
 from threading import Lock
@@ -35,8 +36,10 @@ MOST_MATCHED = 3_000_000
 MOST_PAIRS, MOST_TABLES = 2, 16
 #: Records that ask the same, of one file: those next to a record, and itself.
 MOST_SAME = 21
-#: Words of an answer whose differences are looked for.
-MOST_WORDS = 5_000
+#: Words of an answer whose differences are looked for, and pairs of equal words that
+#: are looked at for it. Where two answers share nothing but spaces, all pairs of these
+#: are looked at for each one that is matched.
+MOST_WORDS, MOST_LOOKS = 5_000, 100_000_000
 #: Seconds that the table of a comparison may take.
 MOST_SECONDS = 300.0
 _PARTS = KEY_WIDTH // DIGEST
@@ -415,7 +418,7 @@ class Comparisons:
             short(_answer(record, system), LONG)
             for record, system in zip(records, (one, other), strict=True)
         ]
-        marked = _marked(*(answer or "" for answer in answers))
+        marked = _marked(*(answer or "" for answer in answers)) or (None, None)
         return {
             "prompt": prompt_of(records[0]),
             "references": records[0].references or [],
@@ -637,14 +640,45 @@ def _is_of(output: Output, system: System) -> bool:
     return system.place is None or (output.model or "") == system.model
 
 
-def _marked(one: str, other: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Return two texts in pieces, each `same` in both or in `only` one."""
+class _TooLong(Exception):  # noqa: N818 - says what happened
+    """It would take long to find what two answers share."""
+
+
+class _Matcher(SequenceMatcher[str]):
+    """Finds what two lists of words share; raises `_TooLong` where that takes long."""
+
+    def __init__(self, first: Sequence[str], second: Sequence[str]) -> None:
+        super().__init__(None, first, second, autojunk=False)
+        counts = Counter(second)
+        #: For each place in the first, the pairs of equal words up to there.
+        self._looks = [0, *accumulate(counts[word] for word in first)]
+        self._left = MOST_LOOKS
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        """Return what is longest in parts of both; raises `_TooLong`."""
+        end = len(self._looks) - 1 if ahi is None else ahi
+        self._left -= self._looks[end] - self._looks[alo]
+        if self._left < 0:
+            raise _TooLong
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _marked(one: str, other: str) -> tuple[list[list[str]], list[list[str]]] | None:
+    """Return two texts in pieces, each `same` in both or in `only` one.
+
+    None if they are too long, or have too little in common.
+    """
     first, second = _words(one), _words(other)
     if max(len(first), len(second)) > MOST_WORDS:
-        return [["same", one]], [["same", other]]
+        return None
+    try:
+        changes = _Matcher(first, second).get_opcodes()
+    except _TooLong:
+        return None
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
-    for kind, a, b, c, d in matcher.get_opcodes():
+    for kind, a, b, c, d in changes:
         for side, words in zip(sides, (first[a:b], second[c:d]), strict=True):
             if words:
                 name = "same" if kind == "equal" else "only"
@@ -653,7 +687,7 @@ def _marked(one: str, other: str) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, each with the white space behind it."""
+    """Return the words, the marks and the white space of a text."""
     import re  # noqa: PLC0415 - only where answers are compared
 
     return re.findall(r"\s+|\w+|[^\w\s]", text)

@@ -10,6 +10,7 @@ import pytest
 
 from harpia_formats import HarpiaFormatsError, compare_scores
 from harpia_formats.model.record import Record
+from harpia_formats.view import systems
 from harpia_formats.view.options import ViewError
 from harpia_formats.view.viewed_file import ViewedFile
 from json_lines import jsonl
@@ -116,6 +117,30 @@ def test_words_that_differ_are_marked(session: Session) -> None:
         assert "".join(text for _, text in words) == found[side]["text"]
         assert ["only", word] in words
         assert ["same", "the "] in words
+
+
+@pytest.mark.parametrize("words", [20, 200])
+def test_answers_with_little_in_common_are_not_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int
+) -> None:
+    """What takes too long to find is not marked: 700 unlike words took 7 seconds."""
+    monkeypatch.setattr(systems, "MOST_LOOKS", 1_000_000)
+    given = [
+        {
+            "id": "1",
+            "prompt": "Why?",
+            "outputs": [
+                {"model": name, "text": " ".join(f"{name}{at}" for at in range(words))}
+            ],
+        }
+        for name in ("one", "two")
+    ]
+    session = ready(session_of(write(tmp_path / "long.jsonl", given)))
+    found = session.compared_record({"a": "0.0", "b": "0.1", "record": "1"})
+    session.close()
+    is_marked = words == 20
+    assert [bool(found[side]["words"]) for side in "ab"] == [is_marked, is_marked]
+    assert found["a"]["text"].startswith("one0 one1")
 
 
 def test_answers_that_are_missing_or_not_read(

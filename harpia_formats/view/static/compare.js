@@ -197,7 +197,8 @@ export class Comparison {
       const sides = [side(found.a, "A"), side(found.b, "B")];
       parts = [make("section", { class: "part" }, make("h3", {}, "Prompt"), textBlock(found.prompt ?? "")),
         make("div", { class: "sides" }, sides),
-        make("p", { class: "soft" }, "Underlined words are only in one of the answers."),
+        make("p", { class: "soft" }, found.a.words ? "Underlined words are only in one of the answers."
+          : "Words are not underlined: the answers are too long, or have too little in common."),
         found.references?.length ? make("section", { class: "part" }, make("h3", {}, "References"), found.references.map((one) => textBlock(String(one)))) : null];
       const file = this.systems.systems.find(({ index }) => String(index) === a)?.file;
       parts.push(button("Open the record of A", () => go({ view: "records", file: String(file ?? 0), open: String(record), pair: null }), { class: "plain" }));
