@@ -209,8 +209,11 @@ def small_files(
     for at, record in enumerate(records):
         record["category"] = "large" if at % 2 else ""
     _write(folder / "empty.jsonl", records)
+    scores = [{"metric": "f1, 50%2C", "value": 1}]
+    outputs = [{"text": "a", "scores": scores}]
+    _write(folder / "comma.jsonl", [{"prompt": "q", "outputs": outputs}])
     (folder / "x.jsonl").write_text('{"alpha": 1}\n{"beta": 2}\nno json\n')
-    names = ("bars.jsonl", "empty.jsonl", "x.jsonl")
+    names = ("bars.jsonl", "empty.jsonl", "comma.jsonl", "x.jsonl")
     with (
         _served(folder, *names) as (found, _),
         _visit(browser, found) as visit,
@@ -368,6 +371,17 @@ def test_filters_are_in_the_address_and_removed_one_by_one(visit: Visit) -> None
     _shows(page, "200 records")
 
 
+@pytest.mark.parametrize("text", ["no", "unknown", "constructor"])
+def test_filters_are_named_by_the_texts_that_are_searched(
+    visit: Visit, text: str
+) -> None:
+    """A text that is also the value of another filter stays what it is."""
+    page = visit.open(f"/?view=records&text={text}&category={text}&correct=no")
+    expect(page.locator(".chip [dir=auto]")).to_have_text(
+        [f"text: {text}", f"category: {text}", "judged: wrong"]
+    )
+
+
 @pytest.mark.parametrize("place", [0, pytest.param(10, marks=pytest.mark.long), 19])
 def test_bars_lead_to_their_rows(small: Visit, place: int) -> None:
     """A bar shows as many records as it says, also on the limit of the next one."""
@@ -420,6 +434,17 @@ def test_columns_are_chosen(visit: Visit) -> None:
     page.reload()
     expect(page.get_by_role("columnheader", name="Prompt")).to_be_visible()
     expect(page.get_by_role("columnheader", name="Reference")).to_have_count(0)
+
+
+def test_columns_of_scores_with_commas_are_chosen(small: Visit) -> None:
+    """A comma and a percent sign in the name of a score part no columns."""
+    page = small.open("/?view=records&file=2")
+    page.locator(".columns summary").click()
+    page.locator(".menu").get_by_label("Reference").uncheck()
+    expect(page.get_by_role("columnheader", name="Reference")).to_have_count(0)
+    expect(page.get_by_role("columnheader", name="f1, 50%2C")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("columnheader", name="f1, 50%2C")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -889,6 +914,9 @@ def _hostile() -> list[dict[str, Any]]:
         for at in range(_MANY_TURNS)
     ]
     records.append({"id": "turns", "messages": turns})
+    parts = [None, {"type": "text", "text": "a part"}, 7]
+    broken = {"role": {"a": 1}, "content": parts, "tool_calls": [None, {"name": ["f"]}]}
+    records.append({"id": "parts", "messages": [broken]})
     return records
 
 
@@ -919,11 +947,11 @@ def test_hostile_rows_are_only_shown(hostile: Visit) -> None:
     page = hostile.open("/")
     assert page.evaluate(_INJECTED) == 0
     page = hostile.open("/?view=records")
-    _shows(page, "8 records")
-    _until(page, lambda: len(_records(page)) == 8)
+    _shows(page, "9 records")
+    _until(page, lambda: len(_records(page)) == 9)
     assert page.evaluate(_INJECTED) == 0
     page = hostile.open("/?view=records&open=1")
-    for record in range(1, 9):
+    for record in range(1, 10):
         if record > 1:
             page.keyboard.press("j")
         expect(page.locator("aside h2")).to_contain_text(f"Record {record}")
@@ -942,6 +970,17 @@ def test_hidden_characters_are_shown_by_labels(hostile: Visit) -> None:
     page = hostile.open("/?view=records&open=4")
     block = page.locator("aside .fields .text").first
     expect(block).to_have_text("esc U+001B[31mredU+001B[0m U+0000 \u00d7 3")
+
+
+def test_parts_of_messages_that_are_none_are_shown(hostile: Visit) -> None:
+    """Null among the parts and calls of a message is shown as it is, with the rest."""
+    page = hostile.open("/?view=records&open=9")
+    message = page.locator(".message")
+    expect(message.locator(".role")).to_have_text('{ "a": 1 }')
+    expect(message.locator(":scope > .text")).to_have_text(["null", "a part", "7"])
+    expect(message.locator(".call h4")).to_have_text(
+        ["calls a tool", 'calls [ "f" ]'],
+    )
 
 
 def test_long_records_are_shown_in_parts(hostile: Visit) -> None:
@@ -1028,9 +1067,9 @@ def test_values_are_not_shown_if_they_are_hidden(
 
 def test_a_file_of_no_known_format_is_shown_as_it_is(small: Visit) -> None:
     """Its rows can be read and searched; the page says that they are not checked."""
-    page = small.open("/?file=2")
+    page = small.open("/?file=3")
     expect(page.locator("main")).to_contain_text("rows are not checked")
-    page = small.open("/?file=2&view=records&text=beta")
+    page = small.open("/?file=3&view=records&text=beta")
     _shows(page, "1 record")
     expect(page.locator(".layer")).to_contain_text('{"beta": 2}')
 

@@ -6,7 +6,8 @@ import { plain, setText } from "./text.js";
 
 const NAMES = { text: "text", model: "model", category: "category", correct: "judged", answer: "answer",
   rule: "rule", severity: "severity" };
-const WORDS = { yes: "right", no: "wrong", unknown: "not judged", missing: "missing", present: "there" };
+/** The words for the values of filters that have a few; those of others are of the data. */
+const WORDS = { correct: { yes: "right", no: "wrong", unknown: "not judged" }, answer: { present: "there" } };
 /** What goes with a filter when it is removed. */
 const TOGETHER = { text: ["text", "regex", "case"], metric: ["metric", "low", "high", "below"], field: ["field", "is"] };
 
@@ -20,7 +21,7 @@ function active(state) {
   for (const key of Object.keys(NAMES)) {
     if (!isAsked(key)) continue;
     const how = key === "text" ? [state.regex && "regular expression", state.case && "same case"].filter(Boolean).join(", ") : "";
-    found.push([key, `${NAMES[key]}: ${WORDS[state[key]] ?? (state[key] || "(empty)")}${how ? ` (${how})` : ""}`]);
+    found.push([key, `${NAMES[key]}: ${WORDS[key]?.[state[key]] ?? (state[key] || "(empty)")}${how ? ` (${how})` : ""}`]);
   }
   if (isAsked("metric")) {
     const end = [state.high, state.below && `below ${state.below}`].filter(Boolean).join(" and ");

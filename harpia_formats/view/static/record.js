@@ -38,7 +38,7 @@ function keyed(values, cutOf = () => null) {
 function contentBlocks(content, cut) {
   if (isEmpty(content)) return [];
   const parts = Array.isArray(content) ? content : [content];
-  return parts.map((one) => textBlock(typeof one === "object" && typeof one.text === "string" ? one.text : written(one), cut));
+  return parts.map((one) => textBlock(typeof one?.text === "string" ? one.text : written(one), cut));
 }
 
 /** Return one message of a conversation. */
@@ -46,12 +46,12 @@ function messageItem(message, cut) {
   const { role, content, name, tool_calls: calls, ...rest } = message;
   const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
   return make("li", { class: "message" },
-    addText(make("h4", { class: "role" }), [role ?? "message", name].filter(Boolean).join(" · ")),
+    addText(make("h4", { class: "role" }), [role ?? "message", name].filter(Boolean).map(written).join(" · ")),
     contentBlocks(content, cut),
     (Array.isArray(calls) ? calls : isEmpty(calls) ? [] : [calls]).map((call) => {
-      const made = call.function ?? call;
+      const made = call?.function ?? call ?? {};
       const values = made.arguments ?? made.args ?? made.input;
-      return make("div", { class: "call" }, addText(make("h4", {}, "calls "), made.name ?? "a tool"),
+      return make("div", { class: "call" }, addText(make("h4", {}, "calls "), written(made.name ?? "a tool")),
         textBlock(values === undefined ? written(call) : written(values)));
     }),
     Object.keys(known).length ? keyed(known) : null);

@@ -10,6 +10,16 @@ import { plain, setText, standIn } from "./text.js";
 
 const AGAIN = 700;
 
+/** Return the keys of columns as they stand in the address, where commas part them. */
+function joined(keys) {
+  return keys.map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",");
+}
+
+/** Return the keys of columns in a value of the address. */
+function parted(text) {
+  return text.split(",").map((key) => key.replace(/%25|%2C/g, decodeURIComponent));
+}
+
 /** Return a column with a text of the row. */
 function textColumn(key, title, width) {
   return { key, title, width, fill: (cell, row) => {
@@ -121,7 +131,7 @@ export class Records {
   /** Show the chosen columns. */
   columns(file) {
     const all = columnsOf(file);
-    const given = this.state.columns?.split(",");
+    const given = this.state.columns && parted(this.state.columns);
     const chosen = all.filter((column) => (given ? given.includes(column.key) : !column.hidden));
     const now = JSON.stringify([all.map(({ key }) => key), chosen.map(({ key }) => key)]);
     if (now === this.signature) return;
@@ -133,7 +143,7 @@ export class Records {
       make("label", { class: "check" }, make("input", { type: "checkbox", checked: keys.has(key), onchange: (event) => {
         if (event.target.checked) keys.add(key);
         else keys.delete(key);
-        go({ columns: all.map((one) => one.key).filter((one) => keys.has(one)).join(",") }, true);
+        go({ columns: joined(all.map((one) => one.key).filter((one) => keys.has(one))) }, true);
       } }), title))));
   }
 
