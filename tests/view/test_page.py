@@ -21,7 +21,7 @@ pytest.importorskip("starlette", reason="the extra view is not installed")
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright, which drives Chromium, is not installed"
 )
-from playwright.sync_api import Browser, Page, expect  # noqa: E402 - skipped without it
+from playwright.sync_api import Browser, Page, Route, expect  # noqa: E402 - skipped without it
 
 _CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
@@ -784,6 +784,32 @@ def test_a_note_is_kept(visit: Visit, folder: Path) -> None:
     expect(page.get_by_label("Unclear")).to_be_checked()
     assert "asks for <b>" in page.get_by_label("Text", exact=True).input_value()
     assert (folder / "notes.jsonl").read_text().count("two") == 1
+
+
+def test_what_is_written_while_a_note_is_saved_is_not_called_saved(
+    visit: Visit,
+) -> None:
+    """It stays a draft, also while other records are looked at."""
+    page = visit.open("/?view=records&open=8")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/notes", hold)
+    page.get_by_label("Text", exact=True).fill("half")
+    page.get_by_role("button", name="Save the note").click()
+    _until(page, lambda: bool(held))
+    page.get_by_label("Text", exact=True).fill("half a thought")
+    with page.expect_response("**/api/notes"):
+        held[0].continue_()
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(page.locator("aside h2")).to_contain_text("Record 9")
+    page.get_by_role("button", name="Previous", exact=True).click()
+    expect(page.locator("aside h2")).to_contain_text("Record 8")
+
+    assert page.get_by_label("Text", exact=True).input_value() == "half a thought"
+    expect(page.locator(".note [role=status]")).to_have_text("Not saved yet.")
 
 
 @pytest.mark.long

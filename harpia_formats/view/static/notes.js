@@ -49,6 +49,8 @@ export class NoteForm {
     const value = this.value;
     try {
       await tell("notes", { file: this.file, record: this.record, ...value });
+      // What was written meanwhile is still to be saved.
+      if (JSON.stringify(this.value) !== JSON.stringify(value)) return;
       drafts.delete(this.key);
       this.status.textContent = "Saved.";
     } catch (error) {
