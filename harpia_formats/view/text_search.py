@@ -85,7 +85,7 @@ def _spellings(character: str, escaped: str, *, heeds_case: bool) -> bytes:
     given = {character}
     if not heeds_case and not character.isascii():
         given |= {character.lower(), character.upper()}
-    coded = {*_escapes, *escaped}
+    coded = {*_escapes, *escaped, "\x7f"}
     spelt = []
     for text in sorted(given):
         spelt.append(re.escape(text.encode("utf-8", "surrogatepass")))

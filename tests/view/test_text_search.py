@@ -129,10 +129,10 @@ def test_a_nested_set_warns_of_nothing() -> None:
         assert compiled(Wanted("[[a]never", is_pattern=True)) is not None
 
 
-@pytest.mark.parametrize("text", ["1 < 2", "<", "a_b", "it's", "&", "x=y"])
+@pytest.mark.parametrize("text", ["1 < 2", "<", "a_b", "it's", "&", "x=y", "a\x7f"])
 @pytest.mark.parametrize("heeds_case", [True, False])
 def test_escapes_of_ascii(tmp_path: Path, text: str, heeds_case: bool) -> None:
-    """Punctuation is found where a writer escapes it, in digits of either case."""
+    """Punctuation and DEL are found where a writer escapes them, in either case."""
     escaped = "".join(
         c if c.isalnum() or c == " " else f"\\u{ord(c):04X}" for c in text
     )
