@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from effort import examples
 from field_paths import unrelated
-from harpia_formats import convert
+from harpia_formats import convert, read
 from harpia_formats.api.testing import filled, records
 from harpia_formats.plugins import Container, Outcome, Record, Row, Unconvertible
 from json_lines import jsonl, jsonl_rows
@@ -120,6 +120,51 @@ def test_a_row_is_the_same_in_its_own_format(target: str, record: Record) -> Non
         (back,) = found.rows
         assert read(plain(back)) == read(plain(row))
         assert {outcome.outcome for outcome in found.outcomes} <= {Outcome.NULL}
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("eee@0.3.0", {}),
+        ("eee@0.3.0", {"filter": "flex"}),
+        ("eee@0.3.0", {"metric": "f1"}),
+        ("eee@0.3.0", {"prompt": "formatted"}),
+        ("haystack", {"prompt": "formatted"}),
+        ("tencent-outputs", {"metric": "f1"}),
+    ],
+)
+def test_what_was_not_chosen_is_kept(target: str, options: dict[str, Any]) -> None:
+    """With --keep-extra a record comes back whole, whatever was chosen of it."""
+    scores = [
+        {"metric": "em", "value": 1, "signature": "em|filter:strict"},
+        {"metric": "em", "value": 0, "signature": "em|filter:flex"},
+        {"metric": "f1", "value": 0.5},
+    ]
+    step = {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": "a",
+        "is_terminal": True,
+    }
+    output = {
+        "model": "org/m",
+        "formatted_prompt": "Q: P",
+        "text": "a",
+        "interaction_type": "single_turn",
+        "attribution": [
+            {**step, "extraction_method": method} for method in ("strict", "flex")
+        ],
+        "scores": [
+            {"evaluation_id": "e", "evaluation_name": "n", "is_correct": False, **one}
+            for one in scores
+        ],
+    }
+    row = {"id": "1", "prompt": "P", "references": ["r"], "outputs": [output]}
+    there = io.BytesIO()
+    convert(jsonl(row), to=target, keep_extra=True, output=there, **options)
+    back = next(iter(read(io.BytesIO(there.getvalue()), format=target)))
+
+    assert differing_paths(record_in(row, "record"), back) == set()
 
 
 @pytest.mark.parametrize("target", WITH_EXTRAS)
