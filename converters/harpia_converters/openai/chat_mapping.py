@@ -126,8 +126,9 @@ def _record_kept(kept: Row, back: Row, outcomes: FieldOutcomes) -> None:
     for key, value in kept.items():
         if key not in back or encode(back[key]) != encode(value):
             outcomes.dropped(f"{_of_answer}.{key}", "the messages are other ones")
-    for key in back.keys() - kept.keys():
-        outcomes.defaulted(f"{_of_answer}.{key}", "of the last message")
+    for key in back:
+        if key not in kept:
+            outcomes.defaulted(f"{_of_answer}.{key}", "of the last message")
 
 
 def _as_tools(tools: list[Row], outcomes: FieldOutcomes) -> list[Row]:

@@ -135,3 +135,16 @@ def test_answers_not_preferred_are_no_part_of_an_example() -> None:
     assert b"non_preferred_output" not in output.getvalue()
     lost = {outcome.path for outcome in report.losses[0].losses.counts}
     assert "extra.openai.non_preferred_output" in lost
+
+
+def test_keys_of_the_last_message_are_reported_in_their_order() -> None:
+    """The table of losses is the same in each process: it names them as they stand."""
+    keys = ["name", "alpha", "beta", "gamma", "delta", "refusal"]
+    answer = {"role": "assistant", "content": "a", **dict.fromkeys(keys, "x")}
+    row = {"messages": [{"role": "user", "content": "q"}, answer], "outputs": []}
+
+    report = convert(jsonl(row), from_="record", to="openai-chat", output=BytesIO())
+
+    start = "extra.openai.messages."
+    fields = [str(one["field"]) for one in report.table()]
+    assert [name.removeprefix(start) for name in fields if start in name] == keys
