@@ -66,7 +66,7 @@ class Misfits:
         """
         if not self._fields or self.vendor == target.vendor:
             return
-        for path in self._fields.keys() & paths:
+        for path in filter(paths.__contains__, self._fields):
             if target.carries(path):
                 outcomes.changed(path, "is not a number, kept as text in extra")
             else:

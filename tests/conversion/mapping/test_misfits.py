@@ -87,3 +87,16 @@ def test_a_reason_of_some_values_has_their_number(tmp_path: Path) -> None:
     assert words[:8] == "5 0 dropped 5 is not a number".split()
     assert words[8] == "(2)"
     assert "is not a number (2)" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_misfits_are_listed_in_one_order(tmp_path: Path) -> None:
+    """Neither the table of losses nor its order changes with the seed of hashes."""
+    row = "id,prompt,response,index,score\n1,2+2?,4,first,abc\n"
+    (tmp_path / "a.csv").write_text(row)
+    words = "convert a.csv --from csv --to record".split()
+
+    seeds = [{"PYTHONHASHSEED": str(seed)} for seed in range(3)]
+    found = {run(*words, cwd=tmp_path, environment=seed).stderr for seed in seeds}
+
+    (table,) = found
+    assert table.index(b"index") < table.index(b"score")
