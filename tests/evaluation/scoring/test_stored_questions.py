@@ -87,6 +87,24 @@ def test_scores_of_questions_are_as_comparable_as_the_stored_ones() -> None:
     assert found.signature.startswith("pass@k|")
 
 
+def test_a_score_that_is_no_number_is_wrong_where_it_counts_as_0() -> None:
+    """As the mean counts it, so do the metrics of questions of the same scores."""
+
+    def system(*values: Any) -> bytes:
+        scores = (right(value, signature="match|a") for value in values)
+        return lines(*([answer("4", one)] for one in scores))
+
+    inputs = system(1, 1, None, 1), system(1, 0, 1, 1)
+    metrics = ("match", "pass@1", "maj@1")
+    missing: Any
+
+    for missing, questions, first in (("skip", 3, 1), ("zero", 4, 0.75)):
+        found = compare_scores(*inputs, stored=True, metrics=metrics, missing=missing)
+        assert [one.name for one in found.compared] == [*metrics]
+        assert {one.questions for one in found.compared} == {questions}
+        assert {one.first for one in found.compared} == {first}
+
+
 def test_is_correct_counts_before_the_value() -> None:
     """Where a score says whether the answer is correct, its value does not."""
     data = lines([answer("a", right(0.4, is_correct=True)), answer("b", right(0.9))])

@@ -302,12 +302,17 @@ def is_of_questions(name: str) -> bool:
 
 
 def stored_questions(
-    request: MetricRequest, found: Mapping[Key, Quantity], labels: Mapping[Key, str]
+    request: MetricRequest,
+    found: Mapping[Key, Quantity],
+    labels: Mapping[Key, str],
+    *,
+    is_zero: bool,
 ) -> tuple[list[StoredMetric], list[str]]:
     """Return a metric of questions, by each stored quantity that tells what is correct.
 
     With it come notes on the quantities that do not. `labels` has the name of each
-    quantity. Raises `ScoreError` if none tells, and `MetricError` for a bad parameter.
+    quantity. With `is_zero` a score that is no number is that of a wrong answer. Raises
+    `ScoreError` if none tells, and `MetricError` for a bad parameter.
     """
     family, k = numbered(request.metric)
     given = {**request.parameters, **({} if k is None else {"k": k})}
@@ -337,13 +342,17 @@ def stored_questions(
     name, is_only = request.label, len(able) == 1
     names = [name if is_only else f"{name} of {labels[key]}" for key in able]
     return [
-        _of_quantity(replace(request, key=own), parameters, key, found[key])
+        _of_quantity(replace(request, key=own), parameters, key, found[key], is_zero)
         for key, own in zip(able, names, strict=True)
     ], notes
 
 
 def _of_quantity(
-    request: MetricRequest, parameters: Parameters, key: Key, quantity: Quantity
+    request: MetricRequest,
+    parameters: Parameters,
+    key: Key,
+    quantity: Quantity,
+    is_zero: bool,  # noqa: FBT001 - an option of the run
 ) -> StoredMetric:
     """Return the metric of questions by one stored quantity; raises `MetricError`."""
     of = (key[1] or f"{key[0]}|impl:unknown").replace("|", ";")
@@ -366,7 +375,7 @@ def _of_quantity(
         value = number_or_none(score.value)
         is_correct = score.is_correct
         if not isinstance(is_correct, bool):
-            if value is None:
+            if value is None and not is_zero:
                 return f"the stored {quantity.name} is no number"
             is_correct = value == quantity.right
         found: Statistics = (float(is_correct), 1.0)
@@ -534,7 +543,9 @@ class StoredMetrics:
                 )
             request = MetricRequest(name)
             request = with_parameters(unused, self.options.parameters, request)
-            questions, more = stored_questions(request, self.found, labels)
+            questions, more = stored_questions(
+                request, self.found, labels, is_zero=self.is_zero
+            )
             found += questions
             notes += more
         check_parameters(unused, [questions.metric for questions in found])
