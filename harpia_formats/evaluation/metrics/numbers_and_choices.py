@@ -22,6 +22,7 @@ from harpia_formats.evaluation.metrics.metric import (
     Sample,
     UnscorableError,
     check_rule,
+    is_number,
     pair_measure,
     references_by_rule,
     sample_mean_measure,
@@ -265,8 +266,10 @@ def _multiple_choice(parameters: Parameters) -> Measure:
 def _first_index(parameters: Parameters) -> int | None:
     """Return the number of the first choice, None if numbers name no choice."""
     value = parameters.values["index"]
-    if value is None or (value in {0, 1} and not isinstance(value, bool)):
-        return None if value is None else int(value)
+    if value is None:
+        return None
+    if is_number(value) and value in (0, 1):
+        return int(value)
     raise parameters.wrong("index", "0 or 1, the number of the first choice, or null")
 
 

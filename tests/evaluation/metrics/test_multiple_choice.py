@@ -152,7 +152,7 @@ def test_a_reference_that_is_no_choice_is_a_finding(
 
 def test_a_wrong_index_is_refused() -> None:
     """The number of the first choice is 0 or 1."""
-    for wrong in (2, "B", True):
+    for wrong in (2, "B", True, [1], {"a": 0}):
         with pytest.raises(ScoreError, match="must be 0 or 1"):
             score("A", ["A"], index=wrong)
 
