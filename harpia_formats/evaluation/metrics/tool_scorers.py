@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from harpia_formats.conversion.mapping.stored_choices import (
     UnknownChoiceError,
@@ -34,6 +35,7 @@ from harpia_formats.evaluation.metrics.metric import (
     yes_no,
 )
 from harpia_formats.evaluation.metrics.text.tokens import f_score, overlap
+from harpia_formats.evaluation.metrics.text.written_numbers import written_number
 
 #: Where the text of a reference, on the right, must be in an answer.
 LOCATIONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -71,11 +73,12 @@ def _numbers_at(text: str, location: str) -> Sequence[str | None]:
     """Return the numbers of a text at a location, to five digits."""
     if location == "exact":
         return [_rounded(text)]
-    words = (_rounded(word.strip(_around_numbers)) for word in text.split())
-    numbers = [number for number in words if number is not None]
-    if location == "any":
-        return numbers
-    return numbers[:1] if location == "begin" else numbers[-1:]
+    words = text.split()
+    if location == "end":
+        words.reverse()
+    found = (_rounded(word.strip(_around_numbers)) for word in words)
+    numbers = (number for number in found if number is not None)
+    return [*(numbers if location == "any" else islice(numbers, 1))]
 
 
 def _bare_number(text: str) -> str:
@@ -93,7 +96,10 @@ def _number(text: str) -> float | None:
 
 def _rounded(text: str) -> str | None:
     value = _number(text)
-    return None if value is None else format(value, ".5g")
+    if value is None:
+        value = written_number(text)
+    is_number = value is not None and math.isfinite(value)
+    return format(value, ".5g") if is_number else None
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats import ScoreError
 from metric_scores import value
 
@@ -16,6 +17,44 @@ def test_any_texts_have_a_score(answer: str, reference: str) -> None:
     assert value("inspect-match", answer, [answer]) == 1
     assert value("inspect-exact", answer, [reference]) in {0, 1}
     assert 0 <= (value("inspect-f1", answer, [reference]) or 0) <= 1
+
+
+@for_each_case(
+    "answer, reference",
+    [
+        ("The answer is −5.", "-5"),  # noqa: RUF001 - the sign of minus
+        ("−5", "−5.0"),  # noqa: RUF001 - the sign of minus
+        ("that is 1'000", "1000"),
+        ("1000", "1 000"),
+        ("about 2½", "2.5"),
+        ("5²", "25"),
+        ("-2²", "4"),
+        ("4⁻¹", "0.25"),
+        ("Ⅻ", "12"),
+        ("Ⅻ²", "144"),
+        ("一千零五", "1005"),
+        ("答案是 四十二", "42"),
+        ("三万五千点五", "35000.5"),
+        ("二〇二五", "2025"),
+        ("廿三", "23"),
+        ("负十二", "-12"),
+        ("٣٫٥", "3.5"),  # noqa: RUF001 - Arabic digits
+        ("①", "1"),
+    ],
+)
+def test_numbers_are_read_as_inspect_reads_them(answer: str, reference: str) -> None:
+    """Numeric match knows other signs, digits, powers, fractions and Chinese."""
+    assert value("inspect-match", answer, [reference], numeric=True) == 1
+    assert value("inspect-match", "17", [reference], numeric=True) == 0
+
+
+@for_each_case(
+    "answer", ["5万亿x", "½½", "½5", "1-2", "1.2.3", "0⁻¹", "²x", "五x", "e"]
+)
+def test_what_is_no_number_is_no_other_one(answer: str) -> None:
+    """Only a text that is a number as a whole is one."""
+    for reference in ("5", "2", "1", "0.5"):
+        assert value("inspect-match", answer, [reference], numeric=True) == 0
 
 
 def test_wrong_parameters_are_refused() -> None:
