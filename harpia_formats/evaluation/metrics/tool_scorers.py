@@ -117,10 +117,11 @@ def _word(token: str) -> str:
     return next((str(value) for value in values if value is not None), bare)
 
 
-def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
-    """Return the letters behind the last `ANSWER:` if they are of `count` choices.
+def chosen_names(answer: str, count: int, *, several: bool) -> frozenset[str]:
+    """Return the names behind the last `ANSWER:` if they are of `count` choices.
 
-    None are returned otherwise. Without `several` it is one letter.
+    They are letters, and behind Z the numbers from 1. None are returned otherwise.
+    Without `several` it is one name.
     """
     for pattern, kept in _wrapped:
         answer = pattern.sub(kept, answer)
@@ -128,13 +129,14 @@ def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
     if not found:
         return frozenset()
     given = found[-1].strip().rstrip(".").upper()
-    letters = {chr(ord("A") + at) for at in range(count)}
+    numbers = map(str, range(1, count - len(string.ascii_uppercase) + 1))
+    names = {*string.ascii_uppercase[:count], *numbers}
     if not several:
         tokens = [token for token in given.split(",") if token]
-        return frozenset(tokens if len(tokens) == 1 and tokens[0] in letters else ())
+        return frozenset(tokens if len(tokens) == 1 and tokens[0] in names else ())
     bare = given.replace(" AND ", ",").replace(" ", "")
     for named in (set(filter(None, bare.split(","))), set(bare)):
-        if named <= letters:
+        if named <= names:
             return frozenset(named)
     return frozenset()
 
@@ -195,9 +197,10 @@ def _choice(_: Parameters) -> Measure:
     """Return Inspect's choice."""
 
     def score(sample: Sample) -> float:
-        right = {letter.upper() for text in sample.references for letter in text}
-        answer, several = sample.answer or "", len(sample.references) > 1
-        found = chosen_letters(answer, len(sample.choices), several=several)
+        parts = " ".join(sample.references).replace(",", " ").upper().split()
+        right = set().union(*([one] if one.isnumeric() else one for one in parts))
+        answer, several = sample.answer or "", len(right) > 1
+        found = chosen_names(answer, len(sample.choices), several=several)
         return float(found == right)
 
     signature = f"inspect-choice|{OWN_LIBRARY}|refs:all"

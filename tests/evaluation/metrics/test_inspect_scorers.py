@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from harpia_formats import ScoreError
-from metric_scores import value
+from metric_scores import answered, value, values
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
@@ -55,6 +55,29 @@ def test_what_is_no_number_is_no_other_one(answer: str) -> None:
     """Only a text that is a number as a whole is one."""
     for reference in ("5", "2", "1", "0.5"):
         assert value("inspect-match", answer, [reference], numeric=True) == 0
+
+
+@for_each_case(
+    "right, answer, wrong",
+    [
+        (["A", "B"], "ANSWER: A, B", "ANSWER: A"),
+        (["A,B"], "ANSWER: A and B", "ANSWER: B"),
+        (["A b"], "ANSWER: BA", "ANSWER: A"),
+        (["AB"], "ANSWER: AB", "ANSWER: A, B, C"),
+        (["Z"], "ANSWER: Z", "ANSWER: 1"),
+        (["1"], "ANSWER: 1", "ANSWER: Z"),
+        (["2"], "x\nANSWER: 2.", "ANSWER: 3"),
+        (["C", "2"], "ANSWER: 2, C", "ANSWER: 2"),
+    ],
+)
+def test_choices_are_named_as_inspect_names_them(
+    right: list[str], answer: str, wrong: str
+) -> None:
+    """One reference may name several choices, and choices behind Z have numbers."""
+    choices = [f"choice {at}" for at in range(28)]
+    rows = [answered(text, right, choices=choices) for text in (answer, wrong)]
+
+    assert values("inspect-choice", rows) == [(1,), (0,)]
 
 
 def test_wrong_parameters_are_refused() -> None:
