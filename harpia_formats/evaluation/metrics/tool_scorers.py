@@ -248,11 +248,10 @@ def _exact_match(parameters: Parameters) -> Measure:
     )
 
     def normal(text: str) -> str:
-        for pattern in patterns:
-            text = pattern.sub("", text)
         # Arrays of numpy, which the harness compares, end texts before null characters.
-        text = text.rstrip("\0")
-        return (text.lower() if case else text).translate(dropped)
+        for pattern in patterns:
+            text = pattern.sub("", text).rstrip("\0")
+        return (text.lower() if case else text).translate(dropped).rstrip("\0")
 
     def is_match(answer: str, reference: str) -> float:
         return float(normal(answer) == normal(reference))

@@ -58,6 +58,18 @@ def test_what_is_kept_as_no_text_has_no_score() -> None:
             totals("lm-eval-exact-match", [row], filter=name)
 
 
+def test_null_characters_at_the_end_do_not_count() -> None:
+    """Neither do those that end a text once something behind them is left out."""
+
+    def equals(answer: str, **more: Any) -> Any:
+        return value("lm-eval-exact-match", answer, ["a"], **more)
+
+    assert equals("a\0") == equals("a\0!", ignore_punctuation=True) == 1
+    assert equals("a\0b1", regexes_to_ignore=["b"], ignore_numbers=True) == 1
+    assert equals("a\0!b", regexes_to_ignore=["b", "!$"]) == 1
+    assert equals("\0a") == equals("a\0!") == equals("a\0b") == 0
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
