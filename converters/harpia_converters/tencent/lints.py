@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from harpia_converters.tencent.formats import ROLES, texts_in
 from harpia_formats.formats.rules.row_texts import text_columns
+from harpia_formats.model.column import as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
@@ -207,7 +208,7 @@ def _is_clean_set(row: Any) -> bool:
 
 def _suspect_chats(rows: Sequence[Any]) -> set[int] | None:
     """Return no numbers if all typed rows have usual messages, else None."""
-    lists = [row.messages for row in rows]
+    lists = as_column(rows).member("messages")
     roles = text_columns(lists, ("role",), ())
     if roles is None or type(lists[0]) is not list or len(roles) != len(lists[0]):
         return None
@@ -216,7 +217,7 @@ def _suspect_chats(rows: Sequence[Any]) -> set[int] | None:
 
 def _suspect_sets(rows: Sequence[Any]) -> set[int] | None:
     """Return no numbers if all typed rows are alike and have no remark, else None."""
-    outputs = [row.model_outputs for row in rows]
+    outputs = as_column(rows).member("model_outputs")
     names = text_columns(outputs, ("model_name",), ())
     if names is None or type(outputs[0]) is not list or len(names) != len(outputs[0]):
         return None

@@ -1,10 +1,8 @@
 """Check the texts of many samples at once, as columns."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
-from typing import Any
 
 from msgspec import UNSET
 
@@ -38,6 +36,7 @@ from harpia_formats.formats.rules.sample_rules import (
     EMPTY_REFERENCE,
 )
 from harpia_formats.model.adapter import DECLINED, FieldMapping
+from harpia_formats.model.column import Column
 from harpia_formats.model.lint import TextColumns
 
 _Column = Sequence[str]
@@ -107,7 +106,7 @@ def are_scored(rows: TextColumns, paths: SamplePaths) -> bool:
     return bool(_at(rows, paths.successes))
 
 
-def of_typed(rows: Sequence[Any], paths: SamplePaths) -> SampleColumns | None:
+def of_typed(rows: Column, paths: SamplePaths) -> SampleColumns | None:
     """Return the texts of typed rows of one class, None if they are not alike."""
     asked = _messages(rows, paths.messages)
     turns = _messages(rows, paths.turns)
@@ -139,9 +138,7 @@ def of_typed(rows: Sequence[Any], paths: SamplePaths) -> SampleColumns | None:
     )
 
 
-def _typed(
-    rows: Sequence[Any], paths: Iterable[tuple[str, ...]]
-) -> list[_Column] | None:
+def _typed(rows: Column, paths: Iterable[tuple[str, ...]]) -> list[_Column] | None:
     """Return the texts of typed rows at some paths, None if they are not alike."""
     found: list[_Column] = []
     for path in paths:
@@ -152,7 +149,7 @@ def _typed(
     return found
 
 
-def _messages(rows: Sequence[Any], paths: Paths) -> list[tuple[str, _Column]] | None:
+def _messages(rows: Column, paths: Paths) -> list[tuple[str, _Column]] | None:
     """Return the role and the texts of each message, None if rows are not alike."""
     kind: type = type(rows[0])
     known = attributes_of(kind)
@@ -165,7 +162,7 @@ def _messages(rows: Sequence[Any], paths: Paths) -> list[tuple[str, _Column]] | 
     if len(given) > 1 or len(given[0]) > 1:
         return None
     ((key,),), (columns,) = given, texts
-    lists = [getattr(row, known[key]) for row in rows]
+    lists = rows.member(known[key])
     roles = text_columns(lists, (ROLE,), ())
     if roles is None or columns is None or any(len(set(each)) != 1 for each in roles):
         return None
@@ -243,31 +240,31 @@ _Texts = tuple[Sequence[str], Sequence[int]]
 class TypedColumns:
     """Reads the texts of rows of one class, each kind of them at one path."""
 
-    prompt: Callable[[Any], Any]
-    reference: Callable[[Any], Any]
-    answer: Callable[[Any], Any]
+    #: The attributes that lead to the texts, with dots between.
+    prompt: str
+    reference: str
+    answer: str
     #: Lists of messages, which are not read: rows that have some are suspects.
-    turns: tuple[Callable[[Any], Any], ...]
-    choices: tuple[Callable[[Any], Any], ...]
+    turns: tuple[str, ...]
+    choices: tuple[str, ...]
 
-    def suspects(self, rows: Sequence[Any]) -> set[int] | None:
+    def suspects(self, rows: Column) -> set[int] | None:
         """Return the numbers of the rows that may have something to remark on.
 
         None if all of them may.
         """
         try:
-            prompts = list(map(self.prompt, rows))
-            references = _texts_in(list(map(self.reference, rows)))
-            answers = _texts_in(list(map(self.answer, rows)))
-            choices = [list(map(get, rows)) for get in self.choices]
+            prompts = rows.member(self.prompt)
+            references = _texts_in(rows.member(self.reference))
+            answers = _texts_in(rows.member(self.answer))
+            choices = list(map(rows.member, self.choices))
         except AttributeError:  # null or nothing on the way
             return None
-        if set(map(type, prompts)) != {str}:
+        if prompts.kinds != {str}:
             return None
         found = _blank((prompts, range(len(rows))))
-        for get in self.turns:
-            turns = list(map(get, rows))
-            if not _absent.issuperset(map(type, turns)):
+        for turns in map(rows.member, self.turns):
+            if not turns.kinds <= _absent:
                 found.update(
                     number
                     for number, value in enumerate(turns)
@@ -287,14 +284,14 @@ def typed_columns(kind: type, paths: SamplePaths) -> TypedColumns | None:
         return None
     if any(len(path) != 1 for path in paths.turns):
         return None
-    getters = []
+    attributes = []
     references = [field.path for field in paths.references]
     for given in (paths.prompts, references, paths.answers):
         found = [path for path in given if path[0] in known]
         names = plain_attributes(kind, found[0]) if len(found) == 1 else None
         if names is None:
             return None
-        getters.append(attrgetter(names))
+        attributes.append(names)
     choices = [
         plain_attributes(kind, field.path)
         for field in paths.choices
@@ -302,26 +299,22 @@ def typed_columns(kind: type, paths: SamplePaths) -> TypedColumns | None:
     ]
     if None in choices or len(choices) > 1:
         return None
-    turns = (known[path[0]] for path in paths.turns if path[0] in known)
-    prompt, reference, answer = getters
+    prompt, reference, answer = attributes
     return TypedColumns(
         prompt,
         reference,
         answer,
-        tuple(map(attrgetter, turns)),
-        tuple(attrgetter(each) for each in choices if each is not None),
+        tuple(known[path[0]] for path in paths.turns if path[0] in known),
+        tuple(each for each in choices if each is not None),
     )
 
 
-def _texts_in(values: list[Any]) -> _Texts:
+def _texts_in(values: Column) -> _Texts:
     """Return the values that are texts, and the texts in those that are lists."""
-    kinds = set(map(type, values))
-    if kinds == {str}:
+    if values.kinds == {list} and values.items and len(values.items) == 1:
+        values = values.items[0]
+    if values.kinds == {str}:
         return values, range(len(values))
-    if kinds == {list} and set(map(len, values)) == {1}:
-        values = [value[0] for value in values]
-        if set(map(type, values)) == {str}:
-            return values, range(len(values))
     texts: list[str] = []
     owners: list[int] = []
     for number, value in enumerate(values):
@@ -352,9 +345,9 @@ def _of_references(given: _Texts, prompts: list[str]) -> set[int]:
     return _blank(given) | {owners[each] for each in leaks}
 
 
-def _of_choices(values: list[Any]) -> set[int]:
+def _of_choices(values: Column) -> set[int]:
     """Return the rows whose choices are not all different."""
-    if _absent.issuperset(map(type, values)):
+    if values.kinds <= _absent:
         return set()
     return {
         number

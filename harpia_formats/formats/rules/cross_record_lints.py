@@ -12,6 +12,7 @@ from msgspec import UNSET
 from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_rules import LOOK_ALIKE_ID, OTHER_REFERENCE
 from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.column import Column, JoinedTexts, as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Format
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
@@ -214,15 +215,14 @@ class _Texts:
             return None
         return "\0".join((*asked, "", *self._of(values[self.asked :], self.asked)))
 
-    def all_as_they_are(
-        self, columns: Sequence[Sequence[Any]]
-    ) -> list[str | None] | None:
+    def all_as_they_are(self, columns: Sequence[Sequence[Any]]) -> Sequence[str] | None:
         """Return what `as_they_are` does for each row; None if they are not alike."""
         asked = self._columns_of(columns[: self.asked], 0)
         others = self._columns_of(columns[self.asked :], self.asked)
         if asked is None or others is None or not any(map(all, asked)):
             return None
-        return list(map("\0".join, zip(*asked, repeat(""), *others)))
+        between = Column([""] * len(asked[0]))
+        return JoinedTexts([*asked, between, *others])
 
     def all_as_a_set(self, columns: Sequence[Sequence[Any]]) -> list[str | None] | None:
         """Return what `as_a_set` does for each row; None if they are not alike."""
@@ -235,14 +235,15 @@ class _Texts:
 
     def _columns_of(
         self, columns: Sequence[Sequence[Any]], before: int
-    ) -> list[Sequence[str]] | None:
+    ) -> list[Column] | None:
         """Return a column for each text of a row; None if the rows are not alike."""
-        found: list[Sequence[str]] = []
+        found: list[Column] = []
         for number, column in enumerate(columns, before):
             rest = self.rests[number]
-            if not rest and dict in map(type, column):
+            values = as_column(column)
+            if not rest and dict in values.kinds:
                 return None
-            texts = text_columns(column, rest, MESSAGE_KEYS)
+            texts = text_columns(values, rest, MESSAGE_KEYS)
             if texts is None:
                 return None
             found += texts

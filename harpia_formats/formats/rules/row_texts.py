@@ -4,7 +4,6 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from harpia_formats.model.adapter import DECLINED, FieldMapping, FormatAdapter
+from harpia_formats.model.column import Column, as_column
 from harpia_formats.model.problem import Path
 
 #: A text, and its path in the row.
@@ -458,40 +458,37 @@ _nothing = frozenset({type(None), type(UNSET)})
 
 def text_columns(
     values: Sequence[Any], path: Sequence[str], item_keys: Sequence[str]
-) -> list[Sequence[str]] | None:
+) -> list[Column] | None:
     """Return the texts at `path` in a value of each row: a column for each of them.
 
     Values are as the typed decoder reads them. Each item of a list has columns of its
     own; at the end of the path these are texts, or texts at `item_keys` of objects.
     None if the rows are not alike: in their types, or in the sizes of lists.
     """
-    kinds = set(map(type, values))
+    column = as_column(values)
+    kinds = column.kinds
     if kinds <= _nothing:
         return []
     if len(kinds) > 1:
         return None
     (kind,) = kinds
     if kind is list:
-        return _of_lists(values, path, item_keys)
+        return _of_lists(column, path, item_keys)
     if path:
         if kind is dict:
             return None
-        member = _members(values, kind, path[0])
+        member = _members(column, kind, path[0])
         return [] if member is None else text_columns(member, path[1:], item_keys)
-    return [values] if kind is str else []
+    return [column] if kind is str else []
 
 
 def _of_lists(
-    lists: Sequence[list[Any]], path: Sequence[str], item_keys: Sequence[str]
-) -> list[Sequence[str]] | None:
-    sizes = set(map(len, lists))
-    if len(sizes) > 1:
+    lists: Column, path: Sequence[str], item_keys: Sequence[str]
+) -> list[Column] | None:
+    if lists.items is None:
         return None
-    (size,) = sizes
-    items = list(chain.from_iterable(lists))
-    found: list[Sequence[str]] = []
-    for number in range(size):
-        column = items[number::size]
+    found: list[Column] = []
+    for column in lists.items:
         texts = (
             text_columns(column, path, item_keys)
             if path
@@ -503,32 +500,29 @@ def _of_lists(
     return found
 
 
-def _texts_of_items(
-    items: Sequence[Any], item_keys: Sequence[str]
-) -> list[Sequence[str]] | None:
+def _texts_of_items(items: Column, item_keys: Sequence[str]) -> list[Column] | None:
     """Return items that are texts, or the texts at `item_keys` of objects."""
-    kinds = set(map(type, items))
+    kinds = items.kinds
     if len(kinds) > 1 or dict in kinds:
         return None
     (kind,) = kinds
     if kind is str:
         return [items]
-    found: list[Sequence[str]] = []
+    found: list[Column] = []
     for key in item_keys:
         member = _members(items, kind, key)
         if member is None:
             continue
-        types = set(map(type, member))
-        if types == {str}:
+        if member.kinds == {str}:
             found.append(member)
-        elif str in types:
+        elif str in member.kinds:
             return None
     return found
 
 
-def _members(values: Sequence[Any], kind: type, key: str) -> list[Any] | None:
+def _members(values: Column, kind: type, key: str) -> Column | None:
     """Return the members of objects of one class, None if they cannot have the key."""
     if not issubclass(kind, msgspec.Struct):
         return None
     name = attributes_of(kind).get(key)
-    return None if name is None else list(map(attrgetter(name), values))
+    return None if name is None else values.member(name)

@@ -9,6 +9,7 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.formats.rules.row_texts import PlacedText, SampleTexts
 from harpia_formats.formats.rules.sample_rules import NULL_ANSWER, REPEATED_CHOICE
+from harpia_formats.model.column import Column, as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 
@@ -105,7 +106,7 @@ def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[in
 
 def _wanted_in(references: Sequence[str]) -> list[bytes] | None:
     """Return what is looked for in prompts; None if a text is no UTF-8."""
-    is_ascii = all(map(str.isascii, references))
+    is_ascii = as_column(references).is_ascii
     if not is_ascii:
         references = list(map(_without_marks, references))
     data = _plain_texts(references)
@@ -122,7 +123,7 @@ def _plain_texts(texts: Sequence[str]) -> bytes | None:
     at once takes less than half of the time.
     """
     try:
-        data: bytes = "\0".join(texts).encode()
+        data = _joined_bytes(texts)
     except UnicodeEncodeError:  # a surrogate without its pair
         return None
     if not data.isascii():
@@ -136,6 +137,12 @@ def _plain_texts(texts: Sequence[str]) -> bytes | None:
     while stringzilla.find(data, b"  ") >= 0:
         data = _with_spaces(data, b"  ")
     return data
+
+
+def _joined_bytes(texts: Sequence[str]) -> bytes:
+    if isinstance(texts, Column) and not texts.is_ascii:
+        return b"\0".join(texts.encoded)
+    return "\0".join(texts).encode()
 
 
 def _may_have_case(data: bytes) -> bool:

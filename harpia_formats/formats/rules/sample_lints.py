@@ -60,6 +60,7 @@ from harpia_formats.formats.rules.sample_rules import (
     TRUNCATED,
 )
 from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.column import as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import CaseDecision, RowLint, TextColumns
@@ -217,6 +218,7 @@ class _SampleChecks:
             is_plain = self.normalise is None and issubclass(kind, msgspec.Struct)
             self.columns[kind] = typed_columns(kind, self.paths) if is_plain else None
         columns = self.columns[kind]
+        rows = as_column(rows)
         if columns is not None:
             return columns.suspects(rows)
         if self.normalise is not None or not issubclass(kind, msgspec.Struct):

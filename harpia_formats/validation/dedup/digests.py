@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harpia_formats.files.io.spill import FixedRecords
+from harpia_formats.model.column import JoinedTexts, as_column
 
 #: Digests read from a partition at a time.
 _PIECE = 16 * 1024
@@ -270,13 +271,13 @@ class Digests:
 
 
 def _digests(texts: Collection[str]) -> Iterator[int]:
-    if all(map(str.isascii, texts)):
-        return map(_hash, texts)
+    column = texts if isinstance(texts, JoinedTexts) else as_column(texts)
+    if column.is_ascii:
+        return map(_hash, column)
     try:
-        data = list(map(str.encode, texts))
+        return map(_hash, column.encoded)
     except UnicodeEncodeError:  # a lone surrogate, on which stringzilla crashes
-        return map(digest_of, texts)
-    return map(_hash, data)
+        return map(digest_of, column)
 
 
 def _repeated(unseen: set[int], pieces: Iterable[Iterable[int]]) -> Iterator[int]:

@@ -10,6 +10,7 @@ import msgspec
 
 from harpia_formats.formats.schema.decoder_types import Location, can_be_field
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.column import as_column
 from harpia_formats.model.problem import Path
 
 #: The value of a missing member, as msgspec's decoders set it.
@@ -223,7 +224,7 @@ def member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
 def _members(rows: Sequence[Any], steps: Sequence[str]) -> list[Any]:
     """Return the value at the end of nested attributes of each row."""
     try:
-        return list(map(attrgetter(".".join(steps)), rows))
+        return as_column(rows).member(".".join(steps))
     except AttributeError:  # an object is null or missing in some row
         return [_inside(row, steps) for row in rows]
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.column import JoinedTexts, as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -205,7 +206,8 @@ class TextReader(AcrossReader[Compared]):
     def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
         keys, texts = self._texts_of(columns)
         is_by_key = self.rule.agreement is Agreement.BY_KEY
-        if all(texts) and (all(keys) or not is_by_key):  # none of them is None
+        is_complete = isinstance(keys, JoinedTexts) or not is_by_key or all(keys)
+        if is_complete and all(texts):  # none of them is None
             return self._digests_of(keys, texts)
         return self.digests(self._of_columns(columns))
 
@@ -338,6 +340,9 @@ class RoughReader(AcrossReader[RoughText]):
         *values, depths = columns
         found = self.rule.roughly(values)
         bits = {depth: min(depth, MOST_KEYS) << _WHOLE_BITS for depth in set(depths)}
+        if len(bits) == 1:
+            (bit,) = bits.values()
+            return found, [digest & _MASK | bit for digest in found.whole]
         return found, [
             digest & _MASK | bits[depth]
             for digest, depth in zip(
@@ -355,7 +360,7 @@ class RoughReader(AcrossReader[RoughText]):
         place = self._ways[-1]
         if (place, None) not in known:
             known[place, None] = member_reader(place, decoder)(rows)
-        if UnsetType not in set(map(type, known[place, None])):
+        if UnsetType not in as_column(known[place, None]).kinds:
             return [len(place)] * len(rows)
         columns = [map(type, member_reader(way, decoder)(rows)) for way in self._ways]
         return [len(place) - each.count(UnsetType) for each in zip(*columns)]  # noqa: B905 - all are as long

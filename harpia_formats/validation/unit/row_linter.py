@@ -5,6 +5,7 @@ import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
@@ -13,6 +14,7 @@ from harpia_formats.files.framing.chunk import Chunk, is_blank
 from harpia_formats.files.framing.columns import decoded_or_none
 from harpia_formats.files.parsing.csv_blocks import TableBlock
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.model.column import Column
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
@@ -66,6 +68,7 @@ class RowLinter:
         typed = verdict.accepted if verdict.accepted is not None else verdict.values
         if decoder is None or not typed:
             typed = [None] * len(chunk)
+        typed = Column(typed)
         if self._column and not verdict.findings and self._are_clean_texts(typed):
             return  # rules across rows do not look at items of columns
         refused = _refused_paths(verdict.findings, verdict.shared or ())
@@ -202,7 +205,7 @@ class RowLinter:
         )
 
     def _suspects(
-        self, chunk: Chunk, typed: list[Any], refused: Collection[int]
+        self, chunk: Chunk, typed: Column, refused: Collection[int]
     ) -> Iterator[tuple[int, list[RowLint]]]:
         """Yield the rows that are to be checked, and by which lints."""
         found: dict[int, list[RowLint]] = {}
@@ -217,14 +220,17 @@ class RowLinter:
 
     def _add_compared(
         self,
-        typed: list[Any],
+        typed: Column,
         values: "_DecodedRows",
         decoder: TypedDecoder | None,
         verdict: Verdict,
     ) -> None:
         """Add what rules across rows compare of the rows of a chunk to `verdict`."""
-        others = [row for row, value in enumerate(typed) if value is None]
-        rows = [value for value in typed if value is not None]
+        others: list[int] = []
+        rows = typed
+        if NoneType in typed.kinds:
+            others = [row for row, value in enumerate(typed) if value is None]
+            rows = Column(value for value in typed if value is not None)
         digests: list[array[int]] = []
         accepted: list[int] | None = None
         known: dict[Known, list[Any]] = {}
@@ -261,7 +267,7 @@ class _DecodedRows(dict[int, Any]):
         return value
 
 
-def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
+def _suspects_of(lint: RowLint, chunk: Chunk, typed: Column) -> list[int]:
     """Return the rows of a chunk in which a lint may find something."""
     is_clean, text = lint.is_clean, lint.text
     rows: list[int]
@@ -309,10 +315,9 @@ def _usual(found: re.Match[bytes]) -> bytes:
     return _usual_escapes.get(ord(letter), letter)
 
 
-def _possible_suspects(lint: RowLint, typed: list[Any]) -> Iterable[tuple[int, Any]]:
+def _possible_suspects(lint: RowLint, typed: Column) -> Iterable[tuple[int, Any]]:
     """Return the rows that may not be clean, with their numbers."""
-    kinds = set(map(type, typed))
-    if lint.suspects is None or type(None) in kinds or len(kinds) != 1:
+    if lint.suspects is None or NoneType in typed.kinds or len(typed.kinds) != 1:
         return enumerate(typed)
     found = lint.suspects(typed)
     if found is None:
@@ -393,7 +398,7 @@ def lint_block(
     """
     if linter.files:
         return None
-    texts = dict(zip(columns, block.columns(), strict=True))
+    texts = dict(zip(columns, map(Column, block.columns()), strict=True))
     rows = TextColumns(texts, block.data, block.count)
     try:
         return linter.digests_of_texts(rows) if linter.are_clean(rows) else None
