@@ -164,6 +164,14 @@ def test_valid_file_loads_no_library_of_reports() -> None:
     assert loaded & {"rich", "jsonschema", "orjson"} == set()
 
 
+def test_lints_of_a_valid_file_load_no_openssl() -> None:
+    """Lints that find nothing make no long digests and load nothing for them."""
+    path = next((ROOT / "fixtures" / "nemo-input" / "valid").glob("*.jsonl"))
+    loaded = loaded_by(running("validate", str(path), "--lint"))
+
+    assert loaded & {"_hashlib", "rich", "orjson"} == set()
+
+
 @for_each_case(
     "arguments, unwanted",
     [

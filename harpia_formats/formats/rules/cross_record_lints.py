@@ -1,6 +1,5 @@
 """Find ids that look alike, and other references (X103-X105)."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_rules import LOOK_ALIKE_ID, OTHER_REFERENCE
 from harpia_formats.model.adapter import FormatAdapter, Row
@@ -72,7 +72,7 @@ _look_alikes = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсхуΑΒΕΖΗΙΚΜΝΟΡΤΥΧο",  # noqa: RUF001 - they look alike
     "ABESIJKMHOPCTXYaesijopcxyABEZHIKMNOPTYXo",
 )
-_invisible = re.compile(
+_invisible = lazy_pattern(
     "[\0-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
 

@@ -18,6 +18,7 @@ from harpia_formats.formats.rules.json_rules import (
     NO_VALUE,
     QUESTION_MARKS,
 )
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint, TextColumns
@@ -28,7 +29,7 @@ from harpia_formats.model.value_path import texts_in
 PlacedText = tuple[Path, str]
 
 #: What tells that a text is a program or about one.
-_code = re.compile(
+_code = lazy_pattern(
     r"`|\w\(\)|\w\.\w+\(|=>|==|!=|\+=|;\s*$|\b(?:def|print|return|import|const|typeof|"
     r"python|pandas|numpy|javascript|typescript|java|js|json|sql|code|codes|program|"
     r"programm|código|função)\b|代码|程序|函数|编程",
@@ -44,26 +45,30 @@ _longest_no_value = 2 * max(map(len, _no_values))
 #: White space in a text of JSON, and the most bytes of it around such a value.
 _space = rb"(?: |\\[nrtf]|\\u[0-9A-Fa-f]{4}|[\xc2\xe1-\xe3][\x80-\xbf]+)*"
 _most_space = 6 * _longest_no_value
-_text_begin = re.compile(rb'"' + _space + rb"\Z")
+_text_begin = lazy_pattern(rb'"' + _space + rb"\Z")
 #: Such a value in JSON, and how a text ends with it.
 _no_value_ends = tuple(
-    (word, re.compile(word + _space + rb'"'))
+    (word, lazy_pattern(word + _space + rb'"'))
     for word in sorted(text.encode() for text in _no_values - {_object})
 )
 
-_bytes_literal = re.compile(r"""b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
-_about_bytes = re.compile(
+_bytes_literal = lazy_pattern(
+    r"""b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL
+)
+_about_bytes = lazy_pattern(
     r"\bbytes?\b|encod|decod|hash|base64|binary|binär|hexadez|字节|编码|二进制",
     re.IGNORECASE,
 )
 
-_entity = re.compile(
+_entity = lazy_pattern(
     r"&(?:amp|lt|gt|quot|apos|nbsp|szlig|[nm]dash|hellip|[lr][sd]?quo|[lr]aquo|"
     r"euro|copy|reg|deg|middot|times|bull|"
     r"[A-Za-z](?:uml|acute|grave|circ|tilde|ring|cedil)|#[0-9]{2,6}|#[xX][0-9a-fA-F]{2,5});"
 )
-_entity_bytes = re.compile(rb"(?:&|\\u0026)(?:[A-Za-z]{2,6}|#[0-9xX][0-9a-fA-F]{1,5});")
-_about_pages = re.compile(
+_entity_bytes = lazy_pattern(
+    rb"(?:&|\\u0026)(?:[A-Za-z]{2,6}|#[0-9xX][0-9a-fA-F]{1,5});"
+)
+_about_pages = lazy_pattern(
     r"</?(?:p|br|div|span|a|b|i|em|strong|ul|ol|li|table|tr|td|th|html|head|body|"
     r"h[1-6]|img|script|style|form|input|title|svg|xml|pre|code)\b[^<>]{0,300}>"
     r"|<\?xml|html|xml\b|\bentit|escap|markup|browser|\brss\b|\bcss\b|maskier"
@@ -72,31 +77,31 @@ _about_pages = re.compile(
 )
 
 #: A word in which question marks stand between letters.
-_marked_word = re.compile(
+_marked_word = lazy_pattern(
     r"(?:(?<=\s)|(?<=[\"'(\u201e\u201c\u00ab])|\A)"
     r"(?P<before>[A-Za-z]+)(?P<marks>\?{1,3})(?P<after>[a-z]+(?:\?[a-z]+)*\??)"
     r"(?=[.,;!)\"'\u201d\u00bb]*(?:\s|\Z))"
 )
-_vowel = re.compile("[aeiouyAEIOUY]")
+_vowel = lazy_pattern("[aeiouyAEIOUY]")
 #: How no word begins that stands after a question without a space between.
-_no_beginning = re.compile(
+_no_beginning = lazy_pattern(
     r"(?:[bcdfghjklmnpqrstvwxz])(?:[bdfgkmpqvxz]|(?<=[^bcfgkps])l|(?<=[^bcdfgkptw])r|"
     r"(?<=[^csptwgrk])h|(?<=[^s])[cjt]|(?<=[^sgk])n|(?<=[^pt])s|(?<=[^dst])w)"
 )
 #: Groups of question marks in place of the words of a whole text.
-_marked_text = re.compile(r"(?<![^\s\"'(:,.])\?{3,}[ ,.!;:\u3000-]{1,2}\?{2,}")
-_only_marks = re.compile(r"[\s?.,;:!0-9()\"'-]+")
+_marked_text = lazy_pattern(r"(?<![^\s\"'(:,.])\?{3,}[ ,.!;:\u3000-]{1,2}\?{2,}")
+_only_marks = lazy_pattern(r"[\s?.,;:!0-9()\"'-]+")
 _fewest_marks = 4
 #: What may be between the question marks of a text without letters.
 _no_letters = rb"(?:[^A-Za-z?\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*"
-_mark_bytes = re.compile(
+_mark_bytes = lazy_pattern(
     rb"\?(?:\?\?|(?<=[A-Za-z]\?)\??\??[a-z]"
     rb"|\?%b\?|%b\?\?)" % (_no_letters, _no_letters)
 )
 #: The same with "a" for each letter, of which a few are quicker to find.
 _rough_marks = (b"??", b"a?a")
 _letters_as_a = bytes.maketrans(ascii_letters.encode(), b"a" * len(ascii_letters))
-_about_marks = re.compile(
+_about_marks = lazy_pattern(
     r"regex|regul|pattern|\bgrep\b|wildcard|glob\b|missing|guess|cross|hangman|puzzle|"
     r"riddle|\bletters?\b|blank|unknown|\bmarks?\b|punctuation|encod|muster|fehlend|"
     r"lücke|buchstab|rätsel|fragezeichen|正则|字母|猜|问号|乱码|https?:|\[\^?\w|[=^$*\\|]",

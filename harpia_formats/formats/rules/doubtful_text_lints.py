@@ -15,6 +15,7 @@ from harpia_formats.formats.rules.json_rules import (
     MISREAD_CHINESE,
     REPLACED,
 )
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint, TextColumns
@@ -37,50 +38,52 @@ _accented_capitals = _characters(range(0xC3, 0xC4), range(0x80, 0x9F))
 #: What is made of two replacement characters.
 _replaced = "\u951f\u65a4\u62f7"
 #: Where a text speaks of them, in quotes.
-_named = re.compile(
+_named = lazy_pattern(
     rf"[\"'\u2018\u201c\u300a-\u300f]{_replaced}[\"'\u2019\u201d\u300a-\u300f]"
 )
 #: The second character of those that are made of two Chinese ones begins as one does.
 _begin = rf"[{_characters(_leads, _trails)}][{_characters(_trails, _leads)}]"
 #: One class of characters at the beginning lets the search pass quickly over others.
 _firsts, _seconds = _characters(_leads, _trails), _characters(_trails, _leads)
-_suspect = re.compile(
+_suspect = lazy_pattern(
     rf"[{_firsts}{_accented}](?:(?<=[{_firsts}])[{_seconds}]|(?=[a-z]))"
 )
 #: What else is searched for, in UTF-8 and as escapes.
 _certain = tuple(text.encode() for text in (_replaced, _punctuation))
 _certain_escapes = (rb"\u951F", rb"\u951f", rb"\u9225")
-_misread = re.compile(_begin)
-_chinese = re.compile("[\u4e00-\u9fff]")
-_as_accented = re.compile(
+_misread = lazy_pattern(_begin)
+_chinese = lazy_pattern("[\u4e00-\u9fff]")
+_as_accented = lazy_pattern(
     rf"(?<=[A-Za-z])[{_accented}]+(?=[a-z])|[{_accented_capitals}](?=[a-z])"
 )
-_as_punctuation = re.compile(
+_as_punctuation = lazy_pattern(
     rf"{_punctuation}[^\x00-\x7f?]|(?<=[A-Za-z]){_punctuation}\?"
 )
-_utf_8 = re.compile(
+_utf_8 = lazy_pattern(
     rb"(?:[\xe4-\xe9][\x80-\xbf]{2}|\xe3\x80[\x80-\x9f]|\xef\xbc[\x80-\xbf])+"
 )
 #: Second bytes of the third ones of dashes and quotes in UTF-8.
 _mark_bytes = frozenset(range(0x90, 0xA7))
 #: Characters of which two are no chance: the frequent ones of GB 2312, and its marks.
-_frequent = re.compile(rb"(?:[\xb0-\xd7][\xa1-\xfe]|[\xa1\xa3][\xa1-\xfe])+")
+_frequent = lazy_pattern(rb"(?:[\xb0-\xd7][\xa1-\xfe]|[\xa1\xa3][\xa1-\xfe])+")
 _longest = 48
 
 #: GBK read as Latin-1: an even number of letters and signs without ASCII.
-_signs = re.compile("[\u00a1-\u00ff]{4,}")
-_letter = re.compile("[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")
-_sign = re.compile("[\u00a1-\u00bf]")
+_signs = lazy_pattern("[\u00a1-\u00ff]{4,}")
+_letter = lazy_pattern("[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")
+_sign = lazy_pattern("[\u00a1-\u00bf]")
 _fewest_letters = 2
 _sign_bytes = (
-    (b"\xc3", re.compile(rb"\xc3[\x80-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){2}")),
-    (b"\xc2", re.compile(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}")),
+    (b"\xc3", lazy_pattern(rb"\xc3[\x80-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){2}")),
+    (b"\xc2", lazy_pattern(rb"\xc2[\xb0-\xbf](?:\xc2[\xa1-\xbf]|\xc3[\x80-\xbf]){3}")),
 )
-_escaped_signs = re.compile(rb"\\u00[a-fA-F][0-9a-fA-F](?:\\u00[a-fA-F][0-9a-fA-F]){3}")
+_escaped_signs = lazy_pattern(
+    rb"\\u00[a-fA-F][0-9a-fA-F](?:\\u00[a-fA-F][0-9a-fA-F]){3}"
+)
 #: Escapes from one of a Chinese character on, or from one of Latin-1 on, if a mark
 #: follows that may be misread or misdecoded; and the letter behind them. Their common
 #: beginning makes the search faster.
-_suspect_escapes = re.compile(
+_suspect_escapes = lazy_pattern(
     rb"\\u(?:[4-9][0-9a-fA-F]{3}|00[a-fA-F][0-9a-fA-F]\\u(?:0[12]|20|00(?:[89abAB]|"
     rb"[c-fC-F][0-9a-fA-F]\\u00[a-fA-F][0-9a-fA-F]\\u00[a-fA-F]))[0-9a-fA-F]+)"
     rb"(?:\\u[0-9a-fA-F]{4})*[a-z\x80-\xff]?"
@@ -95,7 +98,7 @@ _small_letters = bytes(
 )
 _small_behind_other = b"ba"
 _ascii = bytes(range(128))
-_about_encodings = re.compile(
+_about_encodings = lazy_pattern(
     r"\bgbk\b|gb ?18030|gb ?2312|utf-?8|unicode|encod|charset|mojibake|zeichensatz|"
     r"kodier|codier|乱码|亂碼|编码|編碼|字符集",
     re.IGNORECASE,
@@ -314,12 +317,12 @@ _seen = b"0" * _long
 _before = frozenset((b"", b" ", b"\t", b"\n", b"\r", b":", b",", b"[", b"-"))
 _of_floats = frozenset((b".", b"e", b"E"))
 #: The first bytes of letters that UTF-8 read as Windows-1252 begins with.
-_misdecoded_bytes = re.compile(
+_misdecoded_bytes = lazy_pattern(
     rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]|[\xc5\xc6\xcb\xe2])"
 )
-_invisible_bytes = re.compile(rb"\xe2(?:\x80[\x8b\xaa-\xae]|\x81[\xa0\xa6-\xa9])")
+_invisible_bytes = lazy_pattern(rb"\xe2(?:\x80[\x8b\xaa-\xae]|\x81[\xa0\xa6-\xa9])")
 _patterns = ((b"\xe2", _invisible_bytes), (b"\xc3", _misdecoded_bytes))
-_escapes = re.compile(
+_escapes = lazy_pattern(
     rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9])"
 )
 #: What these escapes begin with, in lower case, and the last digits of some as "a".
@@ -328,17 +331,19 @@ _escape_starts = tuple(
 )
 _lower = bytes(range(256)).lower()
 _last_digits, _escape_of_direction = bytes.maketrans(b"bcde", b"aaaa"), rb"\u202a"
-_misdecoded_escapes = re.compile(rb"\\u00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20)")
+_misdecoded_escapes = lazy_pattern(
+    rb"\\u00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20)"
+)
 _raw_marks = (b"\xef\xbf\xbd", b"\xef\xbb\xbf")
 
-_invisible = re.compile("[\0\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_invisible = lazy_pattern("[\0\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 #: A letter of a script that puts no spaces between words, in which zero-width spaces
 #: say where a line may break: Thai, Lao, Burmese and Khmer.
 _unspaced = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f]"
 )
-_word_breaks = re.compile(f"(?<={_unspaced})\u200b+(?={_unspaced})")
-_misdecoded = re.compile(
+_word_breaks = lazy_pattern(f"(?<={_unspaced})\u200b+(?={_unspaced})")
+_misdecoded = lazy_pattern(
     "[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192"
     "\u02c6\u02dc\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u2039"
     "\u203a\u20ac\u2122]+"

@@ -12,6 +12,7 @@ from typing import Any
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import UNSET
 
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_rules import NEAR_DUPLICATE
 from harpia_formats.model.adapter import FormatAdapter, Row
@@ -51,7 +52,7 @@ _mark, _other_mark = "\1", "\ue001"
 #: Their weight, which nothing else has: not even others that begin as they do.
 _end = b"\xff"
 #: What begins as a mark does, and surrogates without their pair, which UTF-8 has not.
-_no_letters = re.compile("[\1\ue000-\uefff\ud800-\udfff]")
+_no_letters = lazy_pattern("[\1\ue000-\uefff\ud800-\udfff]")
 
 
 def _weights(way: int) -> bytes:
@@ -192,7 +193,7 @@ _letters = _Letters(
 #: meaning in numbers and formulas: points, commas and colons before a digit, or between
 #: two digits with a space; hyphens before a digit or between single letters; "!" in
 #: "!="; "'" in "f'(x)".
-_meaningless = re.compile(
+_meaningless = lazy_pattern(
     r"[.,:](?!\d|(?<=\d.) \d)"
     r"|-(?! ?\d|(?<=\b\w-)\w\b|(?<=\b\w -) \w\b)"
     r"|!(?!=|(?<=\b[^\W\d_]!)|(?<=[)\]]!)|(?<=\d!)\s*[=+*/^?<>-])"
@@ -200,16 +201,16 @@ _meaningless = re.compile(
     r"|(?<=\bshe')(?:ll|d)\b|(?<=\bhe')(?:ll|d)\b|(?<=\bi')(?:ll|d)\b)"
 )
 #: A number with "!" behind it at the end of a text, after what makes a formula of it.
-_factorial = re.compile(
+_factorial = lazy_pattern(
     r"((?:[=+*/^(-]\s*|\b(?:is|of|compute|calculate|evaluate|find|simplify|by)\s+)\d+)!"
     r"(?=\s*(?:\0|\Z))",
     re.IGNORECASE,
 )
 #: Words that mean another thing in capitals, such as names of countries.
-_capitals = re.compile(
+_capitals = lazy_pattern(
     r"\b(?:US|IT|WHO|AIDS|ACT|ARM|CAT|GAP|LA|MA|PA|PET|PIN|RAM|SAD|SAT)\b"
 )
-_small_letter = re.compile(r"[^\W\d_A-Z]")
+_small_letter = lazy_pattern(r"[^\W\d_A-Z]")
 #: What is put before a word that is kept in capitals, and for a "!" that is kept.
 _kept_mark = "\u2303"
 

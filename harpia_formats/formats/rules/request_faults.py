@@ -10,6 +10,7 @@ import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.formats.rules.damaged_values import is_code
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.formats.rules.row_texts import SampleTexts
 from harpia_formats.formats.rules.sample_rules import (
     LOOP,
@@ -88,7 +89,7 @@ _forms = (
     r"(?:\d{3} )?RESOURCE_EXHAUSTED\b",
     r"error code:? 10\d\d\b",
 )
-_beginnings = re.compile("|".join(_forms), re.IGNORECASE)
+_beginnings = lazy_pattern("|".join(_forms), re.IGNORECASE)
 #: The first four letters of all texts that `_beginnings` fits, in lower case.
 _first_letters = frozenset(
     "erro|open|anth|lite|http|requ|aioh|urll|boto|groq|mist|cohe|goog|toge|repl|hugg|"
@@ -104,23 +105,23 @@ _start = itemgetter(slice(4))
 #: What Python writes before an error and where it was raised.
 _traceback = "traceback (most recent call last):"
 #: An error of a client, with or without its package, in such a text.
-_raised = re.compile(
+_raised = lazy_pattern(
     rf"(?:^|\s)(?:{_packages}(?:\.\w+)*\.(?:{_classes})\b|(?:{_classes})\s*[:(])"
 )
 #: White space and brackets, with which an error may begin, too.
 _other_starts = frozenset("{< \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")
-_page = re.compile(r"<(?:!doctype html|html)\b", re.IGNORECASE)
-_page_title = re.compile(
+_page = lazy_pattern(r"<(?:!doctype html|html)\b", re.IGNORECASE)
+_page_title = lazy_pattern(
     rf"<(?:title|h1|center)>[^<]{{0,80}}?(?:\b{_code}\b|{_status}|cloudflare|"
     r"just a moment|access denied|sign in|log ?in\b|captcha)",
     re.IGNORECASE,
 )
-_about_pages = re.compile(
+_about_pages = lazy_pattern(
     r"html|web|\bpage|\bsite|css|página|pagina|seite|网页|網頁|网站|ページ",
     re.IGNORECASE,
 )
-_number = re.compile(rf"\b{_code}\b")
-_is_asked = re.compile(
+_number = lazy_pattern(rf"\b{_code}\b")
+_is_asked = lazy_pattern(
     r"\bhttp\b|status|erro|exce|time-?out|traceback|错误", re.IGNORECASE
 )
 #: Keys of the bodies of errors; an answer in JSON with others is an answer.
@@ -228,7 +229,7 @@ def _is_error(error: Any, body: Mapping[str, Any]) -> bool:
 
 
 #: What languages write where a program fails: Python, Java, JavaScript, C#, Go, Rust.
-_stack_trace = re.compile(
+_stack_trace = lazy_pattern(
     r"^Traceback \(most recent call last\):\s*(?:\n\s+File \"[^\"\n]+\", line \d+|\Z)"
     r"|^panic: [^\n]{1,500}\s+goroutine \d+ \[|^thread '[^'\n]{1,99}' panicked at "
     r"|^(?:Exception in thread \"[^\"\n]*\" |Unhandled exception\. )?"
@@ -236,29 +237,29 @@ _stack_trace = re.compile(
     r"[^\n]{0,500}\n(?:[ \t]+at [^\n]+[:(][^\n]*\)?\s*(?:\n|\Z))",
     re.MULTILINE,
 )
-_about_failures = re.compile(
+_about_failures = lazy_pattern(
     r"traceback|stack|\berror|exception|\bbug|debug|\bfail|crash|log\b|fehler|absturz|"
     r"错误|异常|报错|堆栈|日志|erro\b|exceção",
     re.IGNORECASE,
 )
 _trace_begins = (b"Traceback (most", b"goroutine ", b"' panicked at ")
 _frame_bytes = (
-    re.compile(rb"\\n(?:\\t| {2,8})at "),
-    re.compile(rb"\n(?:\t| {2,8})at "),
+    lazy_pattern(rb"\\n(?:\\t| {2,8})at "),
+    lazy_pattern(rb"\n(?:\t| {2,8})at "),
 )
 
 #: Marks around the reasoning of models, at the beginning of an answer or of its rest.
 _marks = (
     "(?:seed:)?think(?:ing)?|Think(?:ing)?|THINK(?:ING)?|thought|reasoning|scratchpad"
 )
-_begun = re.compile(
+_begun = lazy_pattern(
     rf"\s*(?:<(?:{_marks})>|\[THINK\]|\u25c1think\u25b7|"
     r"<\|begin_of_thought\|>|<\|channel\|>analysis)"
 )
-_ended = re.compile(
+_ended = lazy_pattern(
     rf"(?<!`)(?:</(?:{_marks})>|<\|end_of_thought\|>|\[/THINK\]|\u25c1/think\u25b7)(?!`)"
 )
-_reasoning_bytes = re.compile(
+_reasoning_bytes = lazy_pattern(
     rb"(?:<|\\u003[cC])(?:/?(?:(?:seed:)?think|T(?:hink|HINK)|thought>|thought\\|reasoning"
     rb"|scratchpad)|\|channel\||\|(?:begin|end)_of_thought)"
     rb"|\[/?THINK\]|\xe2\x97\x81/?think|\\u25[cC]1/?think"
@@ -284,7 +285,7 @@ _wide_names = (
 )
 _rows = "items?|rows?|samples?|records?|examples?|docs?|inputs?|vars|data|instances?"
 _member = r"(?:\.\w+|\[['\"]?\w+['\"]?\])"
-_place = re.compile(
+_place = lazy_pattern(
     rf"\{{\{{-?\s*(?:(?:{_rows}){_member}+|(?:{_names}|{_wide_names}){_member}*)\s*"
     r"(?:\|[^{}\n]*)?-?\}\}"
     r"|(?<![\w\\$}\])^{])"
@@ -292,7 +293,7 @@ _place = re.compile(
     rf"|{_wide_names})\}}(?!\}})"
     rf"|%\((?:{_names})\)s(?![\"'])"
 )
-_place_bytes = re.compile(
+_place_bytes = lazy_pattern(
     (
         rf"\{{(?: ?(?:{_names})[ }}.\[!:]|\{{-?\s*(?:{_rows}|{_names})\b"
         rf"|\{{?\s*(?:{_wide_names}|(?:\\u[4-9][0-9a-fA-F]{{3}}){{2,3}}))|%\((?:{_names})\)s"
@@ -305,14 +306,14 @@ _name_starts = b" acdefhikopqrstu" + bytes(
     name.encode()[0] for name in _wide_names.split("|")
 )
 _with_name_starts = bytes.maketrans(_name_starts, b"a" * len(_name_starts))
-_about_templates = re.compile(
+_about_templates = lazy_pattern(
     r"templat|placeholder|jinja|mustache|handlebars|f-string|format string|\.format\b|"
     r"\bvue\b|angular|jsx|react|\bvariables?\b|braces|latex|vorlage|platzhalter|"
     r"geschweift|模板|占位符|变量|花括号|\\(?:begin|frac|text|mathbb)\b",
     re.IGNORECASE,
 )
 #: What stands in lines of programs.
-_code_line = re.compile(
+_code_line = lazy_pattern(
     r"[`=;]|\bf[\"']|\breturn\b|\bprint\b|\bdef\b|console\.|#include"
 )
 
@@ -324,12 +325,12 @@ _longest_part = 600
 _shortest_loop, _shortest_wide_loop = 240, 120
 _fewest_times, _few_times_of_long = 8, 4
 _long_loop = 1200
-_asked_to_repeat = re.compile(
+_asked_to_repeat = lazy_pattern(
     r"repeat|\btimes\b|again and again|forever|over and over|\blines?\b of|wiederhol|"
     r"\bmal\b|immer wieder|重复|重複|\d+\s*(?:次|遍)|repita|\bvezes\b|pattern|sequence",
     re.IGNORECASE,
 )
-_letters = re.compile(r"[^\W\d_]")
+_letters = lazy_pattern(r"[^\W\d_]")
 
 
 def may_hold_stack_trace(data: bytes) -> bool:

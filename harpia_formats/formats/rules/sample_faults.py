@@ -7,6 +7,7 @@ from string import punctuation
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.formats.rules.row_texts import PlacedText, SampleTexts
 from harpia_formats.formats.rules.sample_rules import NULL_ANSWER, REPEATED_CHOICE
 from harpia_formats.model.column import Column, as_column
@@ -15,10 +16,10 @@ from harpia_formats.model.format import Remark
 
 #: The longest reference that is not looked for: it occurs by chance.
 SHORT = 3
-_ascii_words = re.compile(r"[0-9A-Za-z]+")
-_words = re.compile(r"[^\W_]+")
+_ascii_words = lazy_pattern(r"[0-9A-Za-z]+")
+_words = lazy_pattern(r"[^\W_]+")
 #: Marks around a text.
-_marks = re.compile(r"\A\W+|\W+\Z")
+_marks = lazy_pattern(r"\A\W+|\W+\Z")
 #: Bytes that are no part of a word, and each byte in lower case, white space as " ".
 _mark_bytes = bytes(
     byte for byte in range(128) if not chr(byte).isalnum() and byte != ord("_")
@@ -273,7 +274,7 @@ def has_repeated(choices: Sequence[str], references: Sequence[str] = ()) -> bool
 def has_word(word: str, texts: Iterable[str]) -> bool:
     """Tell whether one of some texts has a word, in any case of letters."""
     plain = re.escape(word.strip())
-    pattern = re.compile(rf"(?<!\w){plain}(?!\w)", re.IGNORECASE)
+    pattern = lazy_pattern(rf"(?<!\w){plain}(?!\w)", re.IGNORECASE)
     return any(map(pattern.search, texts))
 
 

@@ -16,6 +16,7 @@ from harpia_formats.formats.rules.column_checks import (
     typed_columns,
 )
 from harpia_formats.formats.rules.damaged_values import no_value_lint
+from harpia_formats.formats.rules.lazy_pattern import lazy_pattern
 from harpia_formats.formats.rules.request_faults import (
     api_error,
     fault_remarks,
@@ -67,7 +68,7 @@ from harpia_formats.model.lint import CaseDecision, RowLint, TextColumns
 from harpia_formats.model.problem import Path
 
 #: Marks of chat templates.
-_mark = re.compile(
+_mark = lazy_pattern(
     r"<\|(?:im_start|im_end|endoftext|end_of_text|begin_of_text|eot_id|eom_id|end|"
     r"start_header_id|end_header_id|assistant|user|system)\|>|\[/?INST\]|"
     r"<(?:start|end)_of_turn>|</s>\s*\Z"
@@ -83,7 +84,7 @@ _cut = frozenset(
 )
 #: How a key of a reason ends in JSON, and what follows where the answer was cut.
 _reason_end = b'eason"'
-_cut_text = re.compile(rb'\s*:\s*"(?:length|max_|model_|token_)', re.IGNORECASE)
+_cut_text = lazy_pattern(rb'\s*:\s*"(?:length|max_|model_|token_)', re.IGNORECASE)
 _LEAKED = "leaked"
 #: Records of a file that say whether prompts are meant to hold the reference.
 _SEVERAL = 4

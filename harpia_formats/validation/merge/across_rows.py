@@ -37,7 +37,6 @@ from harpia_formats.validation.dedup.repeated_digests import (
     WholeTexts,
     repeated_digest_batches,
 )
-from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.across_values import (
@@ -668,5 +667,7 @@ def _collect(
     if collector.count_only(rule.code, path):
         return
     remark = Remark(rule.code, path, rule.message(found), rule.help)
+    from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
     finding = Finding(rule.code, 0, remark, found.row)
     collector.add_findings([finding], lambda _: row.context(found.row), schema=True)

@@ -5,7 +5,6 @@ from itertools import islice
 from typing import Any
 
 from harpia_formats.model.lint import CaseDecision, FileLint, FileRemark
-from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.across_rows import PlacedRow
 from harpia_formats.validation.merge.file_merge import FileMerge
@@ -102,6 +101,8 @@ def placed_findings(
     for row, value in rows if left else ():
         for each in [one for one in left if one.is_example(value)]:
             left.remove(each)
+            from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
             finding = Finding(each.remark.code, 0, each.remark, value)
             collector.add_findings([finding], lambda _: row, schema=True)  # noqa: B023 - called at once
         if not left:

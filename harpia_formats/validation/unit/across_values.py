@@ -4,7 +4,6 @@ import ast
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import blake2b
 from itertools import chain, compress
 from typing import Any, Generic, TypeVar
 
@@ -435,14 +434,18 @@ def short_text(text: str) -> bytes | str:
     """Return a text, or 16 bytes that stand for it if it is longer."""
     if len(text) <= _WIDTH:
         return text
-    data = text.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=_WIDTH).digest()
+    return _digest(text, _WIDTH)
 
 
 def short_whole_text(text: str) -> bytes:
     """Return bytes that stand for a whole text, other ones than for any exact text."""
-    data = text.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=_WIDTH + 1).digest()
+    return _digest(text, _WIDTH + 1)
+
+
+def _digest(text: str, size: int) -> bytes:
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for start-up
+
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).digest()
 
 
 def is_reported(digest: int) -> bool:

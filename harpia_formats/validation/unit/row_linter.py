@@ -12,13 +12,11 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.files.framing.chunk import Chunk, is_blank
 from harpia_formats.files.framing.columns import decoded_or_none
-from harpia_formats.files.parsing.csv_blocks import TableBlock
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.column import Column
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.unit.across_values import (
     CountReader,
     Known,
@@ -31,7 +29,8 @@ from harpia_formats.validation.unit.findings import add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
 
 if TYPE_CHECKING:
-    from harpia_formats.validation.diagnosis.root_causes import SharedFindings
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
+    from harpia_formats.validation.diagnosis.root_causes import Finding, SharedFindings
 
 
 #: The rule on labels, which is the error of a value, too.
@@ -95,7 +94,7 @@ class RowLinter:
         if self.across or self.files:
             self._add_compared(typed, values, decoder, verdict)
 
-    def split(self, findings: list[Finding]) -> tuple[list[Finding], set[str]]:
+    def split(self, findings: "list[Finding]") -> "tuple[list[Finding], set[str]]":
         """Return the findings on one row that any file has, and the keys of others.
 
         These are those whose case the whole file decides.
@@ -133,7 +132,7 @@ class RowLinter:
 
     def findings_in(
         self, row: int, value: Any, refused: Collection[Path]
-    ) -> list[Finding]:
+    ) -> "list[Finding]":
         """Return what all lints find in a decoded row.
 
         `refused` are the places of its schema errors.
@@ -141,7 +140,7 @@ class RowLinter:
         lints = [lint for lint in self._rows if lint.takes_refused or not refused]
         return self._findings(row, value, lints, refused)
 
-    def findings_by(self, codes: frozenset[str], value: Any) -> list[Finding]:
+    def findings_by(self, codes: frozenset[str], value: Any) -> "list[Finding]":
         """Return what the lints of some rules find in a decoded row of its own.
 
         The row may be one that the schema refuses, which other lints do not take.
@@ -155,7 +154,7 @@ class RowLinter:
         value: Any,
         lints: Iterable[RowLint],
         refused: Collection[Path],
-    ) -> list[Finding]:
+    ) -> "list[Finding]":
         """Return what `lints` find in a decoded row with schema errors at `refused`."""
         given = {self._column: value} if self._column else value
         remarks: list[Remark] = []
@@ -164,6 +163,10 @@ class RowLinter:
                 found = _below(remark) if self._column else remark
                 if not (refused and _is_about(found.path, refused)):
                     remarks.append(found)
+        if not remarks:
+            return []
+        from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
+
         remarks = _without_same(remarks, self.same, value)
         return [Finding(each.code, row, each, value) for each in remarks]
 
@@ -340,7 +343,7 @@ def _is_clean(lint: RowLint, value: Any) -> bool:
 
 
 def _refused_paths(
-    findings: list[Finding], shared: "Iterable[SharedFindings]"
+    findings: "list[Finding]", shared: "Iterable[SharedFindings]"
 ) -> dict[int, list[Path]]:
     """Return the places of the schema errors of each row that has some."""
     found: dict[int, list[Path]] = {}
@@ -372,7 +375,7 @@ def held_key(code: str, case: str) -> str:
     return f"{code} {case}"
 
 
-def _case_of(finding: Finding) -> str:
+def _case_of(finding: "Finding") -> str:
     return finding.about.case if isinstance(finding.about, Remark) else ""
 
 
@@ -394,7 +397,7 @@ def _without_same(
 
 
 def lint_block(
-    linter: RowLinter, block: TableBlock, columns: tuple[str, ...]
+    linter: RowLinter, block: "TableBlock", columns: tuple[str, ...]
 ) -> "tuple[array[int], ...] | None":
     """Return as digests what rules across rows compare of records in which all is well.
 
