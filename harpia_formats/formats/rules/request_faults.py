@@ -101,7 +101,7 @@ _first_letters = frozenset(
     + [f"{code}{mark}" for code in _codes for mark in " :,-\t\n"]
 )
 #: The characters of an answer by which the most are passed over.
-_start = itemgetter(slice(4))
+_start, _first = itemgetter(slice(4)), itemgetter(slice(1))
 #: What Python writes before an error and where it was raised.
 _traceback = "traceback (most recent call last):"
 #: An error of a client, with or without its package, in such a text.
@@ -170,18 +170,15 @@ def may_be_error(answer: str) -> bool:
 
 def possible_errors(answers: Sequence[str]) -> list[int]:
     """Return the places of the answers that have the form of an error or a page."""
-    starts = list(map(_start, answers))
-    begun = {
-        start
-        for start in set(starts)
-        if start.lower() in _first_letters or start[:1] in _other_starts
-    }
-    if not begun:
+    starts = list(map(str.lower, map(_start, answers)))
+    begun = _first_letters.intersection(starts)
+    marks = _other_starts.intersection(map(_first, starts))
+    if not (begun or marks):
         return []
     return [
         place
         for place, start in enumerate(starts)
-        if start in begun and may_be_error(answers[place])
+        if (start in begun or start[:1] in marks) and may_be_error(answers[place])
     ]
 
 
