@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -211,14 +210,7 @@ def member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
         return partial(_members, steps=steps)
     if len(steps) != 1:
         return lambda rows: [member_at(_inside(row, steps), rest) for row in rows]
-    member: Callable[[Any], Any] = attrgetter(*steps)
-    if len(rest) > 1:
-        return lambda rows: [member_at(value, rest) for value in map(member, rows)]
-    (key,) = rest
-    return lambda rows: [
-        value.get(key, ABSENT) if type(value) is dict else ABSENT
-        for value in map(member, rows)
-    ]
+    return partial(_below, attribute=steps[0], rest=rest)
 
 
 def _members(rows: Sequence[Any], steps: Sequence[str]) -> list[Any]:
@@ -227,6 +219,19 @@ def _members(rows: Sequence[Any], steps: Sequence[str]) -> list[Any]:
         return as_column(rows).member(".".join(steps))
     except AttributeError:  # an object is null or missing in some row
         return [_inside(row, steps) for row in rows]
+
+
+def _below(rows: Sequence[Any], attribute: str, rest: Path) -> list[Any]:
+    """Return the member at `rest` of the object that an attribute of each row is."""
+    values = as_column(rows).member(attribute)
+    if dict not in values.kinds:  # a list has no members
+        return _absent(rows)
+    if len(rest) > 1:
+        return [member_at(value, rest) for value in values]
+    (key,) = rest
+    return [
+        value.get(key, ABSENT) if type(value) is dict else ABSENT for value in values
+    ]
 
 
 def _inside(row: Any, attributes: Sequence[str]) -> Any:
