@@ -358,9 +358,10 @@ class ComparedTexts:
             data = map(_encoded, texts)
             sums = _sums_of_others(texts)
         rough = list(map(_hash, map(_pack, *sums), seeds))
-        for row, weight in enumerate(sums[0]):
-            if weight < _light:
-                rough[row] = _digest_of(self._exact(rows[row]))
+        if min(sums[0]) < _light:
+            for row, weight in enumerate(sums[0]):
+                if weight < _light:
+                    rough[row] = _digest_of(self._exact(rows[row]))
         return rough, list(map(_hash, data, seeds))
 
     def _all_texts_of(self, columns: Sequence[Sequence[Any]]) -> "_SaidTexts | None":
