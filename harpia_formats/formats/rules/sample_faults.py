@@ -18,8 +18,6 @@ from harpia_formats.model.format import Remark
 SHORT = 3
 _ascii_words = lazy_pattern(r"[0-9A-Za-z]+")
 _words = lazy_pattern(r"[^\W_]+")
-#: Marks around a text.
-_marks = lazy_pattern(r"\A\W+|\W+\Z")
 #: Bytes that are no part of a word, and each byte in lower case, white space as " ".
 _mark_bytes = bytes(
     byte for byte in range(128) if not chr(byte).isalnum() and byte != ord("_")
@@ -109,7 +107,7 @@ def _wanted_in(references: Sequence[str]) -> list[bytes] | None:
     """Return what is looked for in prompts; None if a text is no UTF-8."""
     is_ascii = as_column(references).is_ascii
     if not is_ascii:
-        references = list(map(_without_marks, references))
+        references = list(map(without_marks, references))
     data = _plain_texts(references)
     if data is None:
         return None
@@ -206,13 +204,20 @@ def _normal_reference(text: str) -> str:
 
 
 def _normal(text: str) -> str:
-    return _spaced(_without_marks(text))
+    return _spaced(without_marks(text))
 
 
-def _without_marks(text: str) -> str:
-    """Return a text without the marks around it."""
-    is_plain = text[:1].isalnum() and text[-1:].isalnum()
-    return text if is_plain else _marks.sub("", text)
+def without_marks(text: str) -> str:
+    """Return a text without the marks around it, which are no letters and digits.
+
+    This takes a third of the time of an expression, which also looks at marks inside.
+    """
+    begin, end = 0, len(text)
+    while begin < end and not (text[begin].isalnum() or text[begin] == "_"):
+        begin += 1
+    while begin < end and not (text[end - 1].isalnum() or text[end - 1] == "_"):
+        end -= 1
+    return text[begin:end]
 
 
 def _spaced(text: str) -> str:

@@ -5,6 +5,7 @@ What looks at columns of texts finds the same as what looks at each row.
 
 import csv
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,14 @@ from harpia_formats.formats.rules.request_faults import (
     api_error,
     may_be_error,
     may_loop,
+    possible_errors,
 )
 from harpia_formats.formats.rules.row_texts import text_columns
 from harpia_formats.formats.rules.sample_faults import (
     is_leaked,
     may_leak,
     possible_leaks,
+    without_marks,
 )
 from harpia_formats.formats.rules.sample_lints import sample_lints
 from harpia_formats.formats.rules.sample_rules import PLACEHOLDER
@@ -160,6 +163,21 @@ def test_reference_with_spaces_around_is_found(
 def test_any_text_is_decided(answer: str) -> None:
     """Any text is decided, and none is an error that has not the form of one."""
     assert may_be_error(answer) or not api_error(answer)
+
+
+ANSWERS = st.one_of(
+    st.text(st.sampled_from("{<Tteh İſ\u3000"), max_size=6),
+    st.sampled_from(
+        ["429 Too Many Requests", "\n<html></html>", "Rate limit exceeded", "Ratio"]
+    ),
+)
+
+
+@given(st.lists(ANSWERS, max_size=6))
+def test_errors_are_found_among_other_answers(answers: list[str]) -> None:
+    """Of many answers those are found that would be if they stood alone."""
+    found = [place for place, answer in enumerate(answers) if may_be_error(answer)]
+    assert possible_errors(answers) == found
 
 
 MESSAGE_KEYS = ("role", "content")
@@ -356,6 +374,20 @@ def test_all_leaks_are_possible_leaks(pairs: list[tuple[str, str]]) -> None:
         if is_leaked(reference, [prompt], [])
     ]
     assert set(leaked) <= set(possible_leaks(references, prompts))
+
+
+@given(st.text() | st.text(st.sampled_from("a_9 .。„é中"), max_size=6))
+@example("".join(map(chr, range(0xD800))))
+def test_marks_around_a_text_are_no_letters_of_words(text: str) -> None:
+    """What is left of a text begins and ends as a word does."""
+    assert without_marks(text) == re.sub(r"\A\W+|\W+\Z", "", text)
+
+
+@pytest.mark.parametrize("codes", [range(0x3100), range(0x3100, 0x110000)])
+def test_letters_and_digits_of_every_script_are_no_marks(codes: range) -> None:
+    """Each character is a mark or none, as expressions have it."""
+    for letter in map(chr, codes):
+        assert bool(without_marks(letter)) is bool(re.fullmatch(r"\w", letter))
 
 
 def test_letters_are_found_in_any_case_beside_any_white_space() -> None:
