@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.model.column import JoinedTexts, as_column
+from harpia_formats.model.column import Column, JoinedTexts, as_column
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -43,6 +43,7 @@ _exact = frozenset({str, bool, int, type(None), type(UNSET)})
 #: Types of values that equal no values of other types.
 _constants = frozenset({str, type(None), type(UNSET)})
 _scalars = frozenset({str, bool, int, float})
+_only_text = frozenset({str})
 
 
 #: What a reader reads of a row: `Compared`, or `RoughText`.
@@ -94,7 +95,7 @@ class AcrossReader(ABC, Generic[C]):
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> "array[int] | None":
         """Return the digests of what `of_typed` returns, None if it cannot tell.
 
@@ -126,7 +127,7 @@ class AcrossReader(ABC, Generic[C]):
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> Sequence[Sequence[Any]] | None:
         """Return what `_columns` does, None for values that are not read exactly."""
         if self.rule.normalize is not None:
@@ -139,7 +140,7 @@ class AcrossReader(ABC, Generic[C]):
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> list[Sequence[Any]]:
         """Return the values of rows of `decoder` at each path of the rule."""
         rule = self.rule
@@ -154,7 +155,7 @@ class AcrossReader(ABC, Generic[C]):
                 values = read(rows)
                 if prepare is not None:
                     values = list(map(prepare, values))
-                known[path, prepare] = values
+                known[path, prepare] = as_column(values)
             columns.append(known[path, prepare])
         is_one = rule.agreement is Agreement.ONE_VALUE and not self._is_exact
         if is_one and len(columns) == 1:
@@ -205,8 +206,7 @@ class TextReader(AcrossReader[Compared]):
     def _digests_of_columns(self, columns: Sequence[Sequence[Any]]) -> "array[int]":
         keys, texts = self._texts_of(columns)
         is_by_key = self.rule.agreement is Agreement.BY_KEY
-        is_complete = isinstance(keys, JoinedTexts) or not is_by_key or all(keys)
-        if is_complete and all(texts):  # none of them is None
+        if _are_given(texts) and (not is_by_key or _are_given(keys)):
             return self._digests_of(keys, texts)
         return self.digests(self._of_columns(columns))
 
@@ -313,7 +313,7 @@ class RoughReader(AcrossReader[RoughText]):
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> list[Sequence[Any]]:
         columns = super()._columns(rows, decoder, known)
         return [*columns, self._depths(rows, decoder, known)]
@@ -353,13 +353,13 @@ class RoughReader(AcrossReader[RoughText]):
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> Sequence[int]:
         """Return how many keys of the place of a finding each typed row has."""
         place = self._ways[-1]
         if (place, None) not in known:
-            known[place, None] = member_reader(place, decoder)(rows)
-        if UnsetType not in as_column(known[place, None]).kinds:
+            known[place, None] = as_column(member_reader(place, decoder)(rows))
+        if UnsetType not in known[place, None].kinds:
             return [len(place)] * len(rows)
         columns = [map(type, member_reader(way, decoder)(rows)) for way in self._ways]
         return [len(place) - each.count(UnsetType) for each in zip(*columns)]  # noqa: B905 - all are as long
@@ -399,7 +399,7 @@ class CountReader:
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: "dict[Known, list[Any]]",
+        known: "dict[Known, Column]",
     ) -> dict[str, int]:
         """Return the counts of rows of `decoder`; `known` has the values at paths."""
         paths = self.lint.paths
@@ -408,7 +408,7 @@ class CountReader:
             self._readers = [member_reader(path, decoder) for path in paths]
         for path, read in zip(paths, self._readers, strict=True):
             if (path, None) not in known:
-                known[path, None] = read(rows)
+                known[path, None] = as_column(read(rows))
         return self._counts([known[path, None] for path in paths])
 
     def of_values(self, rows: Iterable[Any]) -> dict[str, int]:
@@ -527,9 +527,10 @@ def _texts(
     if texts is not None:
         return texts
     if given is None:
-        if {str}.issuperset(map(type, chain.from_iterable(columns))):
-            if len(columns) > 1:
-                return _joined(columns)
+        held = list(map(as_column, columns))
+        if all(column.kinds <= _only_text for column in held):
+            if len(held) > 1:
+                return _joined(held)
             joined = "\n".join(("", *columns[0]))
             if "\n(" not in joined and "\n\n" not in joined:
                 return columns[0]  # as almost always: none begins as those of others
@@ -550,7 +551,7 @@ def _plain_text(values: Sequence[Any]) -> str | None:
         if value is None or value is UNSET:
             return None
     if {str}.issuperset(map(type, values)):
-        return _joined([[value] for value in values])[0]
+        return _joined([Column([value]) for value in values])[0]
     if _scalars.issuperset(map(type, values)):
         return key_text([as_integer(value) for value in values])
     return "\n" + msgspec.json.encode([as_integer(value) for value in values]).decode()
@@ -571,10 +572,15 @@ def _escaped(text: str) -> str:
     return text if text[:1] not in {"(", "\n"} else key_text([text, ""])
 
 
-def _joined(columns: Sequence[Sequence[str]]) -> list[str]:
+def _joined(columns: Sequence[Column]) -> JoinedTexts:
     """Return a text for each row that differs from those of other texts, and values."""
-    sizes = (map(str, map(len, column)) for column in columns)
-    return list(map("\0".join, zip(*sizes, *columns, strict=True)))
+    sizes = [Column(map(str, map(len, column))) for column in columns]
+    return JoinedTexts([*sizes, *columns])
+
+
+def _are_given(texts: Sequence[str | None]) -> bool:
+    """Tell whether no text is empty or None; joined ones have a NUL in them."""
+    return isinstance(texts, JoinedTexts) or all(texts)
 
 
 def _type_of(value: Any) -> str | None:
@@ -599,7 +605,7 @@ def _is_constant(column: Sequence[Any]) -> bool:
 
 def _are_exact(column: Sequence[Any]) -> bool:
     """Tell whether the values are as the decoder without types reads them."""
-    kinds = set(map(type, column))
+    kinds = as_column(column).kinds
     if kinds <= _exact:
         return True
     if not kinds <= _exact | {list}:

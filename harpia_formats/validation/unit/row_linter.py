@@ -241,7 +241,7 @@ class RowLinter:
             rows = Column(value for value in typed if value is not None)
         digests: list[array[int]] = []
         accepted: list[int] | None = None
-        known: dict[Known, list[Any]] = {}
+        known: dict[Known, Column] = {}
         for counter in self.files:
             if rows and decoder:
                 add_counts(verdict.counts, counter.of_typed(rows, decoder, known))
