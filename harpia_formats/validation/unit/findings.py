@@ -331,8 +331,7 @@ class InternalFault(msgspec.Struct, frozen=True):
     error: str
 
 
-#: What a worker answers.
-UnitAnswer = UnitResult | TooMuch | FileNotSeen | InternalFault
+#: What a worker answers to the work on a file.
 FileAnswer = FileResult | TooMuch | FileNotSeen | InternalFault
 
 

@@ -4,14 +4,19 @@ from array import array
 from collections import Counter
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor, NullRows, rows_with_nulls
+from harpia_formats.files.framing.chunk import Chunk, NullRows, rows_with_nulls
+from harpia_formats.formats.rules.json_rules import MIXED_LINE_ENDS
 from harpia_formats.validation.dedup.digests import digests_of
 from harpia_formats.validation.plan.units import CutRows
-from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.collector import (
+    Collector,
+    LineEnds,
+    line_ends_of,
+)
 from harpia_formats.validation.unit.findings import (
     MORE_ERRORS,
     MORE_FINDINGS,
@@ -32,9 +37,7 @@ if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
 
 #: The rules on rows of which not all findings are known.
 _MORE = frozenset({MORE_ERRORS, MORE_FINDINGS})
-INTERNAL_ERROR, MIXED_LINE_ENDS = "V902", "J205"
-#: The first LF and the first CRLF, as far as there are any.
-LineEnds: TypeAlias = tuple[Cursor | None, Cursor | None]
+INTERNAL_ERROR = "V902"
 #: Never added to: a result is not changed.
 NO_DIGESTS = array("Q")
 
@@ -168,8 +171,6 @@ def _result(
     rows = len(chunk)
     line_ends: LineEnds = (None, None)
     if MIXED_LINE_ENDS in collector.rules and chunk.lines:
-        from harpia_formats.validation.unit.collector import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
-
         line_ends = line_ends_of(chunk)
     return UnitResult(
         records=verdict.records,
