@@ -19,6 +19,7 @@ from harpia_formats.formats.schema.check.keyword_values import (
 from harpia_formats.formats.schema.check.links import (
     reference_remarks,
     unused_definitions,
+    uri_remarks,
 )
 from harpia_formats.formats.schema.check.patterns import pattern_remarks
 from harpia_formats.formats.schema.keywords import (
@@ -189,6 +190,7 @@ def _remarks(context: SchemaContext) -> Iterator[Remark]:
     yield from draft_remarks(context)
     yield from schema_remarks(context.schema, context.draft)
     yield from reference_remarks(context)
+    yield from uri_remarks(context)
     yield from unused_definitions(context)
     yield from value_remarks(context)
     yield from requirement_remarks(context)

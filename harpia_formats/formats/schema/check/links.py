@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
+
+import jsonschema_rs
 
 from harpia_formats.formats.schema.check.checked_schema import (
     ALWAYS,
@@ -9,6 +12,7 @@ from harpia_formats.formats.schema.check.checked_schema import (
     SchemaContext,
     depending_schemas,
 )
+from harpia_formats.formats.schema.check.keyword_values import INVALID
 from harpia_formats.formats.schema.keywords import DRAFTS
 from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.describe import short_json
@@ -49,6 +53,22 @@ def reference_remarks(context: SchemaContext) -> Iterator[Remark]:
             help_ = "validate follows none of those: copy the schema into definitions"
             yield Remark(OUTSIDE, here, message, help_)
     yield from _loop_remarks(context)
+
+
+def uri_remarks(context: SchemaContext) -> Iterator[Remark]:
+    """Yield the references and names of schemas that are no URIs."""
+    is_uri = jsonschema_rs.Draft7Validator(
+        {"format": "uri-reference"}, offline=True, validate_formats=True
+    ).is_valid
+    for path, node in context.nodes:
+        for keyword in context.draft.keywords & {"$ref", "$id", "id"}:
+            value = node.get(keyword)
+            if not isinstance(value, str) or is_uri(value):
+                continue
+            message = f"{keyword} is {short_json(value)}, which is no URI"
+            encoded = quote(value, safe="/~!$&'()*+,;=:@#?%")
+            help_ = f"write {encoded}" if is_uri(encoded) else ""
+            yield Remark(INVALID, (*path, keyword), message, help_)
 
 
 def _near_definition(reference: str, context: SchemaContext) -> str:
