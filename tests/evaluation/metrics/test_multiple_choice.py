@@ -1,6 +1,7 @@
 """multiple-choice: which choice an answer names, and which one a reference is."""
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,15 @@ def test_any_answer_is_read_or_refused(answer: str) -> None:
     )
 
     assert set(found) == {(None,)} or sorted(found) == [(0,)] * 3 + [(1,)]
+
+
+@pytest.mark.parametrize("line", ["*\n\n", "* \n", "_\n\n"])
+def test_an_answer_of_many_empty_lines_takes_less_than_a_second(line: str) -> None:
+    """A model that repeats an empty item without end takes time by its length."""
+    start = time.process_time()
+
+    assert score(f"{line * 4000}So B.", ["B"]) == 1
+    assert time.process_time() - start < 1
 
 
 @given(st.lists(_texts, min_size=1, max_size=6, unique=True))

@@ -165,10 +165,11 @@ _choosing = pattern(r"""
     |(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(应|應|故|我|因此|所以|本题|本題|答案|综上
     |综上所述)*[,，、]?(我|本题|应)*[选選]择?(?!项|項|题|題)(的?是)?[:：]?
 """)
-#: Stands before a name with which the sentence ends: `Therefore, B.`, `=> B`.
+#: Stands before a name with which the sentence ends: `Therefore, B.`, `=> B`. What is
+#: before its words is bounded, since it is tried from each of many empty lines.
 _concluding = pattern(r"""
-    (^|(?<=[\n.!?;,:。])|(?<=[\n.!?;,:。]\s))[\s*_>]*((so(?! A\b)|therefore|thus|hence
-    |consequently|accordingly|daher|somit|folglich|portanto|logo|assim|então
+    (^|(?<=[\n.!?;,:。])|(?<=[\n.!?;,:。]\s))[\s*_>]{0,40}+((so(?! A\b)|therefore|thus
+    |hence|consequently|accordingly|daher|somit|folglich|portanto|logo|assim|então
     |por (lo )?tanto|entonces|así que)[,:]?(?=[\s*(])|(also|solution|correct)[*_]*:
     |(choose|select|pick)\b|####|=>|->|→|⇒|[✅✔☑]\ufe0f?|(よって|ゆえに|したがって
     |従って|所以|因此|综上)[、,,]?)
