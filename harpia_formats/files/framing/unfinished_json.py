@@ -113,8 +113,9 @@ def end_of_space(data: bytes, at: int) -> int:
     return found.end() if found else at
 
 
-#: Bytes that are read first of a value with a NaN or an Infinity in it.
-PART = 64 * 1024
+#: Bytes that are read first of a value with a NaN or an Infinity in it. Most values are
+#: short, and many may follow.
+PART = 1024
 
 _parse = msgspec.json.Decoder(msgspec.Raw).decode
 _number = re.compile(r"\d+")
@@ -270,7 +271,7 @@ def _value_or_nothing(text: bytes) -> Any:
 def _array(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     """Return the items from `at` on, and the offset of what follows the array."""
     items: list[Any] = []
-    while len(items) < ITEMS:
+    for _ in range(ITEMS):
         at = end_of_space(data, at)
         if data[at : at + 1] == b"]":
             return items, end_of_space(data, at + 1)

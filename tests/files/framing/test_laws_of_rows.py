@@ -329,6 +329,15 @@ def test_many_rows_that_none_begins_like_take_linear_time(row: bytes) -> None:
     assert process_time() - began < 2
 
 
+def test_many_broken_rows_with_constants_take_linear_time() -> None:
+    """For each of them little more than the row is read for its NaN."""
+    rows = [b'{"a": NaN, "b": None}'] * 2_000
+    began = process_time()
+
+    assert rows_in(_frames(b"[" + b", ".join(rows) + b"]")) == rows
+    assert process_time() - began < 2
+
+
 @pytest.mark.parametrize("size", [1, 2, 9])
 @pytest.mark.parametrize("data", [b"", b" ", b"\n \t\r\n "])
 def test_white_space_is_no_document(data: bytes, size: int) -> None:
