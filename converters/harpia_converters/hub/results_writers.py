@@ -36,7 +36,7 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.formats.detection.sample import delimiter_of
-from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.adapter import FormatAdapter, RowCapacity
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError
@@ -198,7 +198,7 @@ def _table_writer(files: Files, run: ResultRun) -> _Rows:
                 f"a score is called {column.row_label!r}, as is another column of the "
                 "table"
             )
-    completion = Completion(_constants(_rows, run), turns=False)
+    completion = Completion(_constants(_rows, run), RowCapacity(messages=True))
     signature_writer(files)(row_signatures(columns))
     delimiter = delimiter_of(None, files.name or "")
     encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)

@@ -317,6 +317,12 @@ def _split_at_answer(turns: Messages) -> tuple[Messages, dict[str, Any] | None]:
     return (turns, None) if last < 0 else (turns[:last], turns[last])
 
 
+def takes_questions_of_turns(capacity: RowCapacity) -> bool:
+    """Tell whether the question of an answer in turns becomes the prompt of a row."""
+    holds_chats = capacity.messages or capacity.turns
+    return not holds_chats and capacity.outputs is not Cardinality.NONE
+
+
 def asked_in_turns(record: Record) -> Any:
     """Return the last question before an only answer in turns, `UNSET` for none."""
     if len(record.outputs) != 1:

@@ -7,9 +7,14 @@ import msgspec
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.chats import asked_in_turns, last_text_of
+from harpia_formats.conversion.mapping.chats import (
+    asked_in_turns,
+    last_text_of,
+    takes_questions_of_turns,
+)
+from harpia_formats.conversion.mapping.fit import can_list_scored, is_scored_together
 from harpia_formats.conversion.mapping.requirements import find_field_path
-from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.adapter import FormatAdapter, RowCapacity
 from harpia_formats.model.exact_json import (
     NOT_JSON,
     NumberOutOfRange,
@@ -132,14 +137,12 @@ _no_outputs = FieldOutcome(Outcome.DEFAULTED, "outputs", "`--set`")
 class Completion(Struct):
     """Gives records the same constants, by their paths, for fields that they lack.
 
-    What depends on the constants alone is decided once. `turns` tells whether a row
-    holds a conversation instead of a text, and `asks_by_turns` whether the question of
-    one becomes its prompt.
+    What depends on the constants alone is decided once. `capacity` is that of the rows
+    that the records become.
     """
 
     constants: Mapping[str, Any]
-    turns: bool
-    asks_by_turns: bool = False
+    capacity: RowCapacity
     #: Those of records, each with its key in `params` or `metadata` or "".
     _own: list[tuple[str, str, Any, FieldOutcome]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
@@ -192,7 +195,17 @@ class Completion(Struct):
             outcomes.entries += self._output_outcomes
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
-            changes["outputs"] = [self._output(output, outcomes) for output in outputs]
+            first, *others = outputs
+            # A row lists answers with one score, and others are given none beside it.
+            is_joint = (
+                bool(others)
+                and can_list_scored(self.capacity)
+                and is_scored_together(outputs)
+            )
+            changes["outputs"] = [
+                self._output(first, outcomes),
+                *(self._output(one, outcomes, is_scored=is_joint) for one in others),
+            ]
         return replace(record, **changes) if changes else record
 
     def _is_asked(self, name: str, record: Record) -> bool:
@@ -203,11 +216,18 @@ class Completion(Struct):
             return False
         if last_text_of(record.messages or [], "user") is not UNSET:
             return True
-        return self.asks_by_turns and asked_in_turns(record) is not UNSET
+        return takes_questions_of_turns(self.capacity) and (
+            asked_in_turns(record) is not UNSET
+        )
 
-    def _output(self, output: Output, outcomes: FieldOutcomes) -> Output:
-        """Return an output with the constants for fields that it lacks."""
-        is_answered = output.turns and (self.turns or _is_answered(output))
+    def _output(
+        self, output: Output, outcomes: FieldOutcomes, *, is_scored: bool = False
+    ) -> Output:
+        """Return an output with the constants for fields that it lacks.
+
+        It gets no new score if it `is_scored` together with another one.
+        """
+        is_answered = output.turns and (self.capacity.turns or _is_answered(output))
         changes: dict[str, Any] = {}
         for name, value, outcome in self._of_outputs:
             if getattr(output, name) is UNSET and not (is_answered and name == "text"):
@@ -217,7 +237,7 @@ class Completion(Struct):
             changes["scores"] = [
                 self._score(score, outcomes) for score in output.scores
             ]
-        elif self._of_scores:
+        elif self._of_scores and not is_scored:
             changes["scores"] = [self._new_score]
             outcomes.entries += self._score_outcomes
         return replace(output, **changes)

@@ -135,7 +135,7 @@ def _split_outputs(
             first = _without_joint_score(first, capacity, outcomes)
         yield replace(record, outputs=[first])
         return
-    if choices.responses is Responses.EXPAND and is_joint and _can_list(capacity):
+    if choices.responses is Responses.EXPAND and is_joint and can_list_scored(capacity):
         yield record
         return
     if choices.responses is Responses.LIST:
@@ -161,7 +161,7 @@ def _lists_by_model(outputs: list[Output], capacity: RowCapacity) -> list[list[O
     return list(by_model.values())
 
 
-def _can_list(capacity: RowCapacity) -> bool:
+def can_list_scored(capacity: RowCapacity) -> bool:
     """Tell whether a row can hold several answers with the score of all of them."""
     return (
         capacity.outputs is Cardinality.MANY_OF_ONE_MODEL

@@ -78,7 +78,7 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
         named = record if carries_id else replace(record, id=UNSET)
         parts = list(fit_record(named, target.capacity, choices, outcomes))
         if mapper.scorer is not None:
-            parts = [mapper.scorer(part, outcomes) for part in parts]
+            parts = [mapper.scored(part, outcomes) for part in parts]
         return record, parts, [write(part, outcomes) for part in parts]
 
     def with_id(record: Record, number: int, outcomes: FieldOutcomes) -> Record:

@@ -19,6 +19,7 @@ from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fields import compiled
 from harpia_formats.conversion.mapping.fit import (
     LEFT_OUT,
+    can_list_scored,
     fit_record,
     fit_scores,
     needs_fitting,
@@ -195,11 +196,7 @@ class RecordMapper:
         self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
-        capacity = self.target.capacity
-        holds_chats = capacity.messages or capacity.turns
-        asks_by_turns = not holds_chats and capacity.outputs is not Cardinality.NONE
-        completion = Completion(self.constants, capacity.turns, asks_by_turns)
-        self.completed = completion.complete
+        self.completed = Completion(self.constants, self.target.capacity).complete
 
     def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
         """Map records that were read by `source`, or are `joined` from several rows."""
@@ -241,7 +238,7 @@ class RecordMapper:
         parts = list(fit_record(named, self.target.capacity, self.choices, outcomes))
         if self.scorer is not None:
             # Each answer is scored with the references of its own row.
-            parts = [self.scorer(part, outcomes) for part in parts]
+            parts = [self.scored(part, outcomes) for part in parts]
         try:
             rows = self._rows_of(parts, len(record.outputs), outcomes)
         except Unconvertible as error:
@@ -257,6 +254,14 @@ class RecordMapper:
             for row in rows:
                 self.check(row)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(complete)))
+
+    def scored(self, part: Record, outcomes: FieldOutcomes) -> Record:
+        """Return the record of a row with a score, of the first if answers share it."""
+        assert self.scorer is not None  # noqa: S101 - asked before
+        if len(part.outputs) < 2 or not can_list_scored(self.target.capacity):  # noqa: PLR2004 - several
+            return self.scorer(part, outcomes)
+        first = self.scorer(replace(part, outputs=part.outputs[:1]), outcomes)
+        return replace(part, outputs=[*first.outputs, *part.outputs[1:]])
 
     def _without_given(self, error: Unconvertible, record: Record) -> Unconvertible:
         """Return an error without the advice to give what is given already.

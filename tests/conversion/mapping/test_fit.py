@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from harpia_formats import Record, read
+from harpia_formats import Record, Score, read
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
 from required_values import REQUIRED
@@ -279,6 +279,20 @@ def test_what_is_computed_of_a_list_of_answers_is_said() -> None:
     assert [len(output.scores or ()) for output in part.outputs] == [1, 0]
     for name in names:
         assert outcomes[f"outputs.scores.{name}"] == {Outcome.DEFAULTED}
+
+
+@for_each_case("options", [{}, {"score": "em"}, {"responses": "list"}])
+def test_the_score_of_a_list_stays_that_of_all(options: dict[str, Any]) -> None:
+    """No value of --set, and no computed score, parts answers with one score."""
+    score = {"metric": "pass@2", "value": 0.5, "is_correct": True}
+    outputs = [*answers("a", model="m", scores=[score]), *answers("b", model="m")]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    (part,), outcomes = parts_of(record, "eee@0.3.0", **options)
+    texts = [output.text for output in part.outputs]
+    (kept,) = part.outputs[0].scores or [Score()]
+
+    assert (texts, kept.value, kept.metric) == (["a", "b"], 0.5, "pass@2")
+    assert set().union(*outcomes.values()) == {Outcome.DEFAULTED}
 
 
 def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:

@@ -173,7 +173,9 @@ def test_constants_complete_records_as_step_by_step(
     outcomes, expected_outcomes = FieldOutcomes(), FieldOutcomes()
     expected = with_constants(record, constants, expected_outcomes, turns=turns)
 
-    assert Completion(constants, turns).complete(record, outcomes) == expected
+    capacity = RowCapacity(messages=True, turns=turns)
+
+    assert Completion(constants, capacity).complete(record, outcomes) == expected
     assert outcomes == expected_outcomes
 
 
