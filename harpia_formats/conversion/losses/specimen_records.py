@@ -221,6 +221,7 @@ def _of_record(output: Output) -> Iterator[dict[str, Any]]:
         {"system": ""},
         {"outputs": []},
         {"outputs": [_with(output, 0), _with(output, 1)]},
+        {"outputs": [_with(output, 0), replace(_with(output, 1), scores=UNSET)]},
         {"outputs": [output, replace(output, model="org/other")]},
         {"outputs": [replace(output, index=0)]},
         {"outputs": [_plain(output, 0), _plain(output, 1)]},
