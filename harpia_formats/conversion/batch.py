@@ -6,16 +6,17 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import Struct
 
 from harpia_formats.conversion.destination import RecordSteps, WrittenRowCheck
 from harpia_formats.conversion.mapping.direct_read import (
     DirectRead,
     direct_read,
-    may_pass_extra,
+    extra_keys,
     may_write_floats,
 )
-from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY, ReadRow
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.mapping.record_program import (
     NO_OUTCOMES,
     RecordOutcome,
@@ -31,9 +32,6 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_outcomes import FieldOutcomes, Unconvertible
 from harpia_formats.model.record import Record, field_paths
-
-#: Keys of objects with fields of other formats, and what escapes of them begin with.
-_extra_keys = (b'"extra"', f'"{EXTRAS_KEY}"'.encode(), b"\\u00")
 
 
 class ConvertedBatch(Struct, frozen=True):
@@ -90,8 +88,8 @@ class BatchConverter(Struct, dict=True):
         return may_write_floats(source, mapper.target, mapper.choices)
 
     @cached_property
-    def _may_pass_extra(self) -> bool:
-        return may_pass_extra(adapter_of(self.variant.format), self.mapper.target)
+    def _extra_keys(self) -> tuple[bytes, ...]:
+        return extra_keys(adapter_of(self.variant.format), self.mapper.target)
 
     def learn_from(self, other: "BatchConverter") -> None:
         """Use what `other`, of a file before in the same conversion, has compiled.
@@ -136,8 +134,8 @@ class BatchConverter(Struct, dict=True):
         A typed decoder decoded them as `values`. They are decoded again where a number
         must keep its text, such as 1e2. Raises `Unconvertible`.
         """
-        has_extra = self._may_pass_extra and any(
-            key in chunk.data for key in _extra_keys
+        has_extra = any(
+            stringzilla.find(chunk.data, key) >= 0 for key in self._extra_keys
         )
         if self._is_exact or has_extra:
             # One by one: all at once, they took longer to decode and to map.

@@ -28,7 +28,7 @@ from harpia_formats.conversion.mapping.direct_objects import (
     json_types,
     type_at,
 )
-from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS
+from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY, NO_SURROUNDINGS
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import (
@@ -60,14 +60,16 @@ def may_write_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
     )
 
 
-def may_pass_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
-    """Tell whether rows of `source` may hold what only other formats have fields for.
+def extra_keys(source: FormatAdapter, target: FormatAdapter) -> tuple[bytes, ...]:
+    """Return texts of which rows of `source` have one if they hold foreign fields.
 
-    It stands at the key `extra` or `EXTRAS_KEY`, and `target` may write it.
+    These are what only other formats have fields for, and `target` may write it. The
+    texts are their keys, and what letters of those begin with that are escapes.
     """
-    return source.extras_path is not None or any(
-        source.carries(f"{start}.{target.vendor}") for start in _extras
-    )
+    keys = [] if source.extras_path is None else [EXTRAS_KEY]
+    if any(source.carries(f"{start}.{target.vendor}") for start in _extras):
+        keys.append("extra")
+    return (*(f'"{key}"'.encode() for key in keys), b"\\u00") if keys else ()
 
 
 def _writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
