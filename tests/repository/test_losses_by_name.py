@@ -20,6 +20,8 @@ from harpia_formats.conversion.losses.conversion_report import (
     SourceNames,
     field_lines,
 )
+from harpia_formats.conversion.mapping.fit import can_list_scored
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.plugins import UNSET, Container, Outcome, Record, Unconvertible
 from known_formats import WRITABLE, adapter_named, row_validator
 from mapped_records import CONSTANTS, mapper_to, plain
@@ -82,10 +84,17 @@ def texts_in(
             yield value, key, inner
 
 
+def complete_mapper(target: str, source: str | None = None) -> RecordMapper:
+    """Return what maps records to rows, and lists answers that have one score."""
+    is_list = can_list_scored(adapter_named(target).capacity)
+    how = "list" if is_list else "first"
+    return mapper_to(target, source, constants=COMPLETE, responses=how)
+
+
 def lines_for(row: Any, source: str, target: str) -> tuple[str, list[FieldLine]]:
     """Return the rows of `target` as text, and the lines of the table of losses."""
     ours = adapter_named(source)
-    mapped = mapper_to(target, source, constants=COMPLETE).map(ours.read(row))
+    mapped = complete_mapper(target, source).map(ours.read(row))
     losses = OutcomeCounts(SourceNames(ours))
     losses.add(mapped.paths, mapped.outcomes, lambda: None)
     lines = field_lines([FileLosses("", WRITABLE[source], losses.up_to_date())])
@@ -133,7 +142,7 @@ def check_pair(
 
 def fixture_rows(source: str) -> Iterator[dict[str, Any]]:
     """Yield the valid rows of the fixtures of a format, in its first dialect."""
-    mapper = mapper_to(source, constants=COMPLETE)
+    mapper = complete_mapper(source)
     for path in sorted((FIXTURES / source / "valid").iterdir()):
         for record in harpia_formats.read(path, format=source):
             yield from mapper.map(record).rows
