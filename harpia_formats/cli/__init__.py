@@ -13,8 +13,8 @@ need).
 REQUEST = "_HARPIA_FORMATS_COMPLETE"
 #: Bytes that are freed at the start. glibc then keeps pieces of memory up to this size
 #: when they are freed, also in forked workers, instead of giving each back to the
-#: system. A conversion by two processes has half of the page faults, and takes 6 % less
-#: time.
+#: system. Without half of the page faults, lints take a tenth less time, and a
+#: conversion by two processes 6 % less.
 _FREED = 4 * 1024 * 1024
 
 

@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 #: The rule on labels, which is the error of a value, too.
 OTHER_LABEL = "S211"
-#: Bytes that are freed at first. From then on glibc keeps smaller pieces of memory that
-#: are freed, instead of giving each back to the system: without half of the page faults
-#: lints take a tenth less time.
-_FREED = 4 * 1024 * 1024
 
 
 class RowLinter:
@@ -50,7 +46,6 @@ class RowLinter:
 
     def __init__(self, lints: Lints, column: str = "") -> None:
         """Take the lints; the rows are items of `column` if that is given."""
-        bytes(_FREED)  # see there
         self._rows = lints.rows
         self.across = [] if column else list(map(reader_of, lints.across))
         self.files = [] if column else [CountReader(lint) for lint in lints.files]
