@@ -395,6 +395,8 @@ def _key_of_error(error: Any, record: Any) -> Hashable:
     elif kind_type is Kind.AdditionalProperties:
         detail = tuple(_at_most(kind.value))
     elif kind_type in _choices:
+        # There are steps in it for each choice that this one is in.
+        _at_most(error.evaluation_path)
         alternatives = _at_most(kind.context)
         detail = tuple(
             [

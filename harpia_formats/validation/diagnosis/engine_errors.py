@@ -139,6 +139,8 @@ def _tested_inside(test: Any) -> list[Path]:
 
 #: Paths of a schema that are remembered.
 REMEMBERED = 1024
+#: Keywords of which one alternative must hold.
+CHOICES = frozenset({"anyOf", "oneOf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,30 @@ def _remember(known: dict[Path, Any], key: Path, value: Any) -> None:
 
 def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
     """Return an error of jsonschema-rs on `record` as plain data."""
+    own = _alternatives_of(error)
+    if not own:
+        return _as_plain_data(error, record, paths, [])
+    # Not by recursion: there may be several nested alternatives for each level of data.
+    nested = [(error, own)]
+    for _, alternatives in nested:
+        nested += [(each, _alternatives_of(each)) for each in chain(*alternatives)]
+    made: dict[int, EngineError] = {}
+    for each, alternatives in reversed(nested):
+        detail = [[made[id(inner)] for inner in errors] for errors in alternatives]
+        made[id(each)] = _as_plain_data(each, record, paths, detail)
+    return made[id(error)]
+
+
+def _alternatives_of(error: Any) -> list[list[Any]]:
+    """Return the errors of each alternative of `anyOf` and `oneOf`, [] of others."""
+    kind = error.kind
+    return kind.context if kind.name in CHOICES else []
+
+
+def _as_plain_data(
+    error: Any, record: Any, paths: SchemaPaths, alternatives: list[list[EngineError]]
+) -> EngineError:
+    """Return an error as plain data; the errors of its alternatives are."""
     schema = paths.schema
     kind = error.kind
     name = type(kind).__name__
@@ -221,16 +247,9 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
         keyword, detail = "undetermined", None
     elif name == "OneOfMultipleValid":
         keyword, detail = "severalOf", _valid_alternatives(kind, schema, schema_path)
-    elif keyword in {"anyOf", "oneOf"}:
-        detail = [
-            [engine_error_of(inner, record, paths) for inner in alternative]
-            for alternative in kind.context
-        ]
-        if any(
-            inner.keyword == "undetermined"
-            for alternative in detail
-            for inner in alternative
-        ):
+    elif keyword in CHOICES:
+        detail = alternatives
+        if any(inner.keyword == "undetermined" for inner in chain(*detail)):
             keyword = "undetermined"
     elif keyword == "propertyNames":
         detail = str(detail.instance)
@@ -332,7 +351,7 @@ def _taken(schema: Any, evaluation_path: Path) -> Taken:
     depth = 0
     for index, keyword, is_inward in keywords_on(evaluation_path):
         node = schema_object_at(schema, evaluation_path[:index])
-        if keyword in {"anyOf", "oneOf"} and keyword in node:
+        if keyword in CHOICES and keyword in node:
             steps = evaluation_path[index + 1 : index + 2]
             taken.setdefault((depth, id(node[keyword])), set()).update(steps)
         elif keyword in _conditional and keyword in node:
@@ -404,8 +423,10 @@ def without_redundant(errors: Iterable[EngineError], schema: Any) -> list[Engine
 
 def _of_meant_alternatives(errors: Iterable[EngineError]) -> Iterator[EngineError]:
     """Yield errors, those of `anyOf` and `oneOf` by the alternative that was meant."""
-    for error in errors:
-        if error.keyword not in {"anyOf", "oneOf"}:
+    pending = [*errors][::-1]
+    while pending:
+        error = pending.pop()
+        if error.keyword not in CHOICES:
             yield error
             continue
         alternatives: list[list[EngineError]] = error.detail
@@ -423,9 +444,16 @@ def _of_meant_alternatives(errors: Iterable[EngineError]) -> Iterator[EngineErro
             types = sorted({name for names in allowed_types for name in names or ()})
             yield replace(error, keyword="type", detail=types)
         elif len(meant := _without_other_kinds(meant, error.path)) == 1:
-            yield from _of_meant_alternatives(meant[0])
+            pending += reversed(meant[0])
         else:
-            yield error
+            # What is said of the alternatives does not tell those of alternatives.
+            plain = [[*map(_without_alternatives, each)] for each in alternatives]
+            yield replace(error, detail=plain)
+
+
+def _without_alternatives(error: EngineError) -> EngineError:
+    """Return an error without the errors of its alternatives."""
+    return replace(error, detail=[]) if error.keyword in CHOICES else error
 
 
 def _without_other_kinds(

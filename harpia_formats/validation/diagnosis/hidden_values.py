@@ -12,7 +12,11 @@ from harpia_formats.model.describe import (
     short_json,
 )
 from harpia_formats.model.problem import Because, Problem, pointer_of
-from harpia_formats.validation.diagnosis.engine_errors import EngineError, value_at
+from harpia_formats.validation.diagnosis.engine_errors import (
+    CHOICES,
+    EngineError,
+    value_at,
+)
 from harpia_formats.validation.diagnosis.messages import (
     ProblemText,
     joined_texts,
@@ -92,7 +96,7 @@ def _masked(error: EngineError, words: SchemaWords) -> EngineError:
     The alternatives of `anyOf` and `oneOf` are masked, too.
     """
     detail = error.detail
-    if error.keyword in {"anyOf", "oneOf"}:
+    if error.keyword in CHOICES:
         detail = [
             [_masked(inner, words) for inner in alternative] for alternative in detail
         ]

@@ -20,6 +20,7 @@ from harpia_formats.formats.schema.error_paths import keywords_on, path_of_error
 from harpia_formats.model.format import Advise
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.engine_errors import (
+    CHOICES,
     EngineError,
     SchemaPaths,
     condition_of,
@@ -246,7 +247,7 @@ def _in_record(cause: Cause, part: _Part) -> Cause:
 def _error_in_record(error: EngineError, part: _Part) -> EngineError:
     """Return the error, and those of its alternatives, with paths in the record."""
     detail = error.detail
-    if error.keyword in {"anyOf", "oneOf"}:
+    if error.keyword in CHOICES:
         detail = [
             [_error_in_record(inner, part) for inner in alternative]
             for alternative in detail

@@ -217,3 +217,19 @@ def test_parts_of_a_schema_are_cut(keyword: str, longest: int, value: Any) -> No
 
         assert shown in message
         assert len(message) - len(shown) < 80
+
+
+@pytest.mark.parametrize(
+    ("one", "code"),
+    [({"type": "null"}, "S102"), ({"minItems": 500, "maxLength": 0}, "V109")],
+)
+def test_alternatives_inside_of_alternatives(one: Any, code: str) -> None:
+    """A record with alternatives at each of 200 levels has its error, no other one."""
+    inner = {"type": ["array", "integer"], "items": {"$ref": "#/definitions/level"}}
+    level = {"anyOf": [one, {"oneOf": [one, inner]}]}
+    schema = {"$ref": "#/definitions/level", "definitions": {"level": level}}
+    record: Any = "text"
+    for _ in range(199):
+        record = [record]
+
+    assert problem_in(record, schema, row_timeout=100).code == code
