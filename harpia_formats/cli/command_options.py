@@ -5,6 +5,7 @@ its import takes a third of the time of a short run, and its messages speak of t
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from math import isnan
 from pathlib import Path
@@ -55,7 +56,8 @@ def worker_count(value: str | int) -> int:
     if text == "auto":
         return 0
     if text.isdecimal():
-        return int(text)
+        with suppress(ValueError):  # too many digits
+            return int(text)
     raise WordError(f"{text!r} is neither a number nor auto")
 
 

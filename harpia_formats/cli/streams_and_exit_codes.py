@@ -69,6 +69,8 @@ _LINK_TERMINALS = ("alacritty", "foot", "wezterm", "xterm-ghostty", "xterm-kitty
 _LINK_VARIABLES = ("DOMTERM", "KITTY_WINDOW_ID", "WEZTERM_PANE", "WT_SESSION")
 #: The least values of variables that older releases without links set, too.
 _LINK_VERSIONS = {"VTE_VERSION": 5001, "KONSOLE_VERSION": 201200}
+#: Digits of a number in the environment, at most.
+_DIGITS = 9
 
 
 def wants_color(stream: TextIO) -> bool:
@@ -99,22 +101,26 @@ def wants_links(stream: TextIO) -> bool:
         environment.get("TERM_PROGRAM") in _LINK_PROGRAMS
         or environment.get("TERM", "").startswith(_LINK_TERMINALS)
         or any(environment.get(name) for name in _LINK_VARIABLES)
-        or any(
-            environment.get(name, "").isdecimal() and int(environment[name]) >= least
-            for name, least in _LINK_VERSIONS.items()
-        )
+        or any(_number_in(name) >= least for name, least in _LINK_VERSIONS.items())
     )
+
+
+def _number_in(variable: str) -> int:
+    """Return the number in a variable of the environment, 0 if it has none."""
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
 
 
 def width_of(stream: TextIO) -> int | None:
     """Return the columns of `stream`, None if it is not a terminal."""
     if not stream.isatty():
         return None
-    configured = os.environ.get("COLUMNS", "")
-    if configured.isdecimal() and int(configured):
-        return int(configured)
     # Another stream may be a file; a terminal of unknown width reports 0.
-    return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    return (
+        _number_in("COLUMNS")
+        or os.get_terminal_size(stream.fileno()).columns
+        or USUAL_WIDTH
+    )
 
 
 def fitted(lines: Iterable[str], stream: TextIO) -> list[str]:

@@ -58,7 +58,7 @@ def process_pool(jobs: int) -> "Executor":
     """Return an executor of `jobs` processes, which the caller shuts down.
 
     Raises `EngineError` where the system has no locks for processes, as some containers
-    and hosts of functions that have no /dev/shm.
+    and hosts of functions that have no /dev/shm, and for more processes than it allows.
     """
     from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - start-up: most runs need no processes
     from multiprocessing import get_context  # noqa: PLC0415 - start-up: most runs need no processes
@@ -68,7 +68,13 @@ def process_pool(jobs: int) -> "Executor":
         if method == "forkserver":
             _start_fork_server()
         pool = ProcessPoolExecutor(jobs, get_context(method), _initialize)
-    except (ImportError, NotImplementedError, OSError) as error:
+    except (
+        ImportError,
+        NotImplementedError,
+        OSError,
+        OverflowError,
+        ValueError,
+    ) as error:
         reason = f"cannot be started here ({error}); use `--jobs 1`"
         raise EngineError("worker processes", reason) from error
     # All processes start with the first task. Otherwise one could start while the pool

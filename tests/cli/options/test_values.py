@@ -34,6 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("convert a.jsonl --to record --set =1", "write it as FIELD=VALUE"),
         ("convert a.jsonl --to record --set=", "`--set` "),
         ("score a.jsonl --param em.references=\udcff", "'\\udcff' is not UTF-8"),
+        (f"validate a.jsonl --jobs {'9' * 5000}", "--jobs: '9"),
         (
             "score a.jsonl --to nemo-results --name job=\udcff",
             "--name` job: '\\udcff' is not UTF-8",

@@ -64,6 +64,7 @@ def test_colours(data: Path, variables: str, in_terminal: bool, in_pipe: bool) -
         ("VTE_VERSION=7600", True),
         ("VTE_VERSION=5000", False),
         ("VTE_VERSION=new", False),
+        (f"VTE_VERSION={'9' * 5000}", False),
         ("WT_SESSION=a", True),
         ("WT_SESSION=a TERM=dumb", False),
         ("WT_SESSION=a FORCE_HYPERLINK=0", False),
@@ -77,7 +78,7 @@ def test_links(data: Path, variables: str, has_links: bool) -> None:
     assert found == [has_links, False]
 
 
-@pytest.mark.parametrize(("columns", "width"), [("30", 30), ("", 80)])
+@pytest.mark.parametrize(("columns", "width"), [("30", 30), ("", 80), ("9" * 5000, 80)])
 def test_lines_are_fitted_to_a_terminal_only(
     data: Path, columns: str, width: int
 ) -> None:

@@ -114,6 +114,12 @@ def test_system_without_locks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         process_pool(2)
 
 
+def test_more_processes_than_the_system_allows() -> None:
+    """The error is that of the number of processes, not one of ours."""
+    with pytest.raises(EngineError, match=r"cannot be started here .*; use `--jobs 1`"):
+        process_pool(10**20)
+
+
 # Signals
 
 
