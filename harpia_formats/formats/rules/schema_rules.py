@@ -30,7 +30,8 @@ SCHEMA_FILE_RULES = (
         "ignored-keyword",
         Severity.WARNING,
         "A schema must not have keywords that only other drafts do not ignore.",
-        "They are keywords of other drafts, and keywords next to `$ref`. Without "
+        "They are keywords of other drafts, and keywords next to `$ref`. From 2019-09 "
+        "on, `dependencies` is one that some validators still apply. Without "
         "`$schema`, keywords of other drafts are refused, because the schema is "
         "probably written in another draft.",
         b'{"$schema": "http://json-schema.org/draft-07/schema#", '

@@ -27,7 +27,6 @@ _restricting: dict[tuple[int, int] | None, str] = {
     "minLength minProperties minimum multipleOf not oneOf pattern patternProperties "
     "properties required type uniqueItems",
     (0, 3): "additionalItems",
-    # From 2019-09 on they are no longer described, but still understood.
     (0, 2): "dependencies",
     (1, 4): "const contains propertyNames",
     (2, 4): "else if then",
@@ -74,6 +73,8 @@ _since: dict[str, str] = {
     "divisibleBy": "multipleOf",
     "extends": "allOf",
 }
+#: What validators do with keywords that newer drafts lack, if not all ignore them.
+_partly_ignored = {"dependencies": "only some validators apply it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,8 @@ def _remarks_on(
             message = "enum lists no value, so every value is refused"
             yield Remark(EMPTY_ENUM, here, message, "list the values, or remove it")
     elif keyword in draft.others:
-        message = f"{keyword} is no keyword of {draft.name}, and is ignored"
+        effect = _partly_ignored.get(keyword, "is ignored")
+        message = f"{keyword} is no keyword of {draft.name}, and {effect}"
         instead = draft.others[keyword]
         help_ = f"use {instead}" if instead else "remove it"
         yield Remark(NO_EFFECT, here, message, help_, at_key=True)

@@ -4,10 +4,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 from jsonschema.validators import validator_for
 
 from cases import for_each_case
@@ -150,6 +151,16 @@ def test_keywords_of_a_newer_draft_are_checked_by_it() -> None:
         ("S410", "/$defs/a/required/0"),
         ("S425", "/$schema"),
     ]
+
+
+def test_dependencies_of_a_newer_draft() -> None:
+    """They are not called ignored: jsonschema ignores them, jsonschema-rs does not."""
+    schema = {"$schema": DRAFTS[4], "dependencies": {"a": ["b"]}}
+    message = "dependencies is no keyword of 2020-12, and only some validators apply it"
+
+    assert Draft202012Validator(schema).is_valid({"a": 1})
+    assert not jsonschema_rs.Draft202012Validator(schema).is_valid({"a": 1})
+    assert message in [each.message for each in mistakes_in(schema)]
 
 
 OLDER = {"$schema": DRAFTS[1]}
