@@ -80,7 +80,8 @@ SCHEMA_CHECK_RULES = (
         "A keyword of a schema must have a value that its draft allows.",
         "Validators refuse the whole schema, or read the keyword as they like. Also "
         "found are the forms of old drafts, such as `required` and `exclusiveMinimum` "
-        "with true or false, and keywords that stand inside `properties`.",
+        "with true or false, keywords that stand inside `properties`, and a name such "
+        "as an `$id` that two parts of the schema have.",
         b'{"properties": {"turns": {"type": "int"}}}',
         b'{"properties": {"turns": {"type": "integer"}}}',
     ),

@@ -44,14 +44,31 @@ class SchemaContext:
     @cached_property
     def anchors(self) -> dict[str, Any]:
         """The nodes that are named within a part of the schema, as `URI#name`."""
-        found = {}
-        for path, node in self.nodes:
-            names = [node.get("$anchor"), node.get("$dynamicAnchor")]
-            names.append(_joined("", self._name_of(node))[1])
-            for name in names:
-                if name and isinstance(name, str):
-                    found[f"{self._base_at(path)}#{name}"] = node
-        return found
+        return {
+            uri: node
+            for path, node in self.nodes
+            for _, uri in self.names_of(path, node)
+            if "#" in uri
+        }
+
+    def names_of(self, path: Path, node: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield each keyword that names the schema `node` at `path`, and the URI.
+
+        A name within a part of the schema is `URI#name`.
+        """
+        around = self._base_at(path[:-1]) if path else ""
+        uri, fragment = _joined(around, self._name_of(node))
+        if fragment or (uri and self._name_of(node)):
+            yield self._id, f"{uri}#{fragment}" if fragment else uri
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = node.get(keyword)
+            if name and isinstance(name, str):
+                yield keyword, f"{self._base_at(path)}#{name}"
+
+    @property
+    def _id(self) -> str:
+        """The keyword by which a schema gives itself a name."""
+        return "id" if "id" in self.draft.keywords else "$id"
 
     @cached_property
     def _named(self) -> dict[Path, dict[str, Any]]:
@@ -61,8 +78,7 @@ class SchemaContext:
 
     def _name_of(self, node: dict[str, Any]) -> str:
         """Return the URI that a schema gives itself, "" if none."""
-        keyword = "id" if "id" in self.draft.keywords else "$id"
-        found = self.own(node).get(keyword)
+        found = self.own(node).get(self._id)
         return found if isinstance(found, str) else ""
 
     def _base_at(self, path: Path) -> str:

@@ -17,6 +17,7 @@ from harpia_formats.formats.schema.check.keyword_values import (
     value_remarks,
 )
 from harpia_formats.formats.schema.check.links import (
+    name_remarks,
     reference_remarks,
     unused_definitions,
     uri_remarks,
@@ -191,6 +192,7 @@ def _remarks(context: SchemaContext) -> Iterator[Remark]:
     yield from schema_remarks(context.schema, context.draft)
     yield from reference_remarks(context)
     yield from uri_remarks(context)
+    yield from name_remarks(context)
     yield from unused_definitions(context)
     yield from value_remarks(context)
     yield from requirement_remarks(context)

@@ -71,6 +71,18 @@ def uri_remarks(context: SchemaContext) -> Iterator[Remark]:
             yield Remark(INVALID, (*path, keyword), message, help_)
 
 
+def name_remarks(context: SchemaContext) -> Iterator[Remark]:
+    """Yield a remark on each name of a part that another part before it has."""
+    named: dict[str, Path] = {}
+    for path, node in context.nodes:
+        for keyword, uri in context.names_of(path, node):
+            first = named.setdefault(uri, path)
+            if first != path and keyword in context.draft.keywords:
+                name, owner = short_json(node[keyword]), pointer_of(first) or "the root"
+                message = f"{keyword} is {name}, which names {owner}"
+                yield Remark(INVALID, (*path, keyword), message, "give it another name")
+
+
 def _near_definition(reference: str, context: SchemaContext) -> str:
     """Return the help for a reference to nothing."""
     known = [

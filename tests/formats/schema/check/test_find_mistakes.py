@@ -153,6 +153,14 @@ def test_keywords_of_a_newer_draft_are_checked_by_it() -> None:
     ]
 
 
+def test_anchor_of_two_parts() -> None:
+    """A name of a newer draft that two parts have is found at the second one."""
+    parts = {"a": {"$anchor": "x"}, "b": {"$dynamicAnchor": "x"}}
+    found = found_in({"$schema": DRAFTS[4], "$defs": parts})
+
+    assert found == [("S404", "/$defs/b/$dynamicAnchor"), ("S425", "/$schema")]
+
+
 def test_dependencies_of_a_newer_draft() -> None:
     """They are not called ignored: jsonschema ignores them, jsonschema-rs does not."""
     schema = {"$schema": DRAFTS[4], "dependencies": {"a": ["b"]}}
