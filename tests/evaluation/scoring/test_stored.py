@@ -320,6 +320,15 @@ def test_equal_scores_of_other_names_and_scales_are_no_difference() -> None:
     assert scaled.stored_differences == ()
 
 
+def test_a_score_without_a_scale_may_be_on_that_of_the_computed_one() -> None:
+    """Of 100 points 100 is no difference, nor is a share of 1; another number is."""
+    tool = "f1|impl:tool-1"
+    stored = [answered(number, "4", ("f1", number, tool)) for number in (100, 1, 50)]
+    scores = score(jsonl(*stored), metrics=("f1",), parameters={"f1.scale": "0-100"})
+
+    assert [one.place.line for one in scores.problems] == [3]
+
+
 def test_the_command_shows_stored_scores_and_differences(tmp_path: Path) -> None:
     """Both exit with 0; differences go to standard error."""
     (tmp_path / "a.jsonl").write_bytes(FILTERED)

@@ -182,7 +182,9 @@ class StoredDifferences:
             # They are compared on a scale to 1 where the scale is known.
             mine = value if isinf(best) else value / best
             theirs = stored if isinf(most) else stored / most
-            if isclose(mine, theirs, abs_tol=_SAME):
+            # One that declares no scale may be on that of the computed one.
+            is_raw_same = isinf(most) and isclose(value, stored, abs_tol=_SAME)
+            if is_raw_same or isclose(mine, theirs, abs_tol=_SAME):
                 continue
             entry.differing += 1
             if abs(mine - theirs) > entry.largest:
