@@ -233,7 +233,7 @@ RULES = (
         Severity.WARNING,
         "A sample should not have ended with an error.",
         "Its answer, if there is any, is not one that the model ended with. It is read "
-        "as an answer with an error and is not counted among the scores.",
+        "as an answer with an error, and its text is scored like that of any other.",
         _example({"error": {"message": "RuntimeError('no sandbox')"}}),
     ),
     _rule(

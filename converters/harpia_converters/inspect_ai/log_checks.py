@@ -92,7 +92,7 @@ def sample_remarks(sample: Any) -> Iterator[Remark]:
     error = sample.get("error")
     if error is not None:
         message = f"the sample ended with an error: {error['message']}"
-        help_ = "it has no answer that could be scored"
+        help_ = "an answer that it has is scored, but may not be the last one"
         yield Remark(ERRORED, ("error",), message, help_)
     yield from _score_remarks(sample)
     yield from _content_remarks(sample)

@@ -11,6 +11,7 @@ from harpia_formats import (
     ValidationFailed,
     convert,
     read,
+    score,
     validate,
 )
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
@@ -180,3 +181,14 @@ def test_lost_events_are_told(target: str, tmp_path: Path) -> None:
     assert report.ok
     assert not report.lossless
     assert found == [1]
+
+
+def test_answer_of_a_sample_that_ended_with_an_error() -> None:
+    """Its text is scored, as what is reported of the sample says."""
+    ended = log(sample(error={"message": "no sandbox"}))
+    (problem,) = validate(ended, select=["I201"]).problems
+
+    assert (
+        problem.help == "an answer that it has is scored, but may not be the last one"
+    )
+    assert score(ended, metrics=["em"])["em"].value == 1
