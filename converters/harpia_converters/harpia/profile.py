@@ -28,6 +28,15 @@ _words_of_bertscore = frozenset(
 #: The best result over all acceptable answers counts (documented).
 _best = {"references": "max"}
 _bertscore_names = ("precision", "recall", "f1")
+#: The parameters of each metric that are followed, by their names in HarpIA.
+FOLLOWED = {
+    "nltk-bleu": {name: name for name in sorted(NLTK_BLEU)},
+    "bertscore": {
+        "batch_size": "batch_size",
+        "model_type": "model",
+        "num_layers": "layer",
+    },
+}
 #: Parameters of BERTScore that change its scores, and are not supported if true.
 _not_followed = ("idf", "all_layers", "rescale_with_baseline")
 _unknown_metric = (
@@ -94,11 +103,10 @@ def _bertscore(parameters: Any, key: str, metric: Metric) -> MetricRequest:
     own = {}
     if not reason:
         reason = _unsupported(parameters, metric.id)
-        names = {"model_type": "model", "num_layers": "layer"}
         own = {
-            names.get(name, name): parameters[name]
-            for name in (*names, "batch_size")
-            if parameters.get(name) is not None
+            name: parameters[given]
+            for given, name in FOLLOWED["bertscore"].items()
+            if parameters.get(given) is not None
         }
     return MetricRequest(
         "bertscore",

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from harpia_converters.harpia.formats import INSTANCE_ID
-from harpia_converters.harpia.header_checks import METRIC, NLTK_BLEU, TIME, Metric, same
+from harpia_converters.harpia.header_checks import METRIC, TIME, Metric, same
 from harpia_converters.harpia.mapping import KEY, is_whole
-from harpia_converters.harpia.profile import HARPIA, enabled_in
+from harpia_converters.harpia.profile import FOLLOWED, HARPIA, enabled_in
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     ScoredAnswer,
@@ -100,12 +100,12 @@ def _enabled_entry(
     A parameter that the user overrides has the value that was computed with.
     """
     parameters = metric.parameters
-    if indices and request.metric == "nltk-bleu":
+    if indices:
         used = measured[indices[0]].request.parameters
         changed = {
-            name: used[name]
-            for name in sorted(NLTK_BLEU & used.keys())
-            if not same(used[name], request.parameters.get(name))
+            given: used[name]
+            for given, name in FOLLOWED[request.metric].items()
+            if name in used and not same(used[name], request.parameters.get(name))
         }
         parameters = {**(parameters or {}), **changed} if changed else parameters
     return _MetricEntry(metric.id, parameters, request.label, indices)

@@ -3,7 +3,9 @@
 import io
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from cases import for_each_case
 from effort import drawn
 from harpia_converters.harpia.profile import requests_of
+from harpia_converters.harpia.results_writer import entries_of
 from harpia_formats import Header, ScoreError, read, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
@@ -322,6 +325,22 @@ def test_parameters_that_the_user_changes(tmp_path: Path) -> None:
     assert item["parameters"] == {"smoothing_function": "method2"}
     assert item["score"] == pytest.approx(0.859948)
     assert problems_of(output, "output", tmp_path, data) == ["H204"]
+
+
+def test_parameters_of_bertscore_that_the_user_changes() -> None:
+    """One that is followed is written as computed, under the name that HarpIA has."""
+    given = {"lang": "pt", "model_type": "first", "num_layers": 5}
+    metric = {"id": "BERTScore", "enable": True, "parameters": given}
+    header = Header(metrics=[metric])
+    (request,) = requests_of(header)
+    used = replace(request, parameters={**request.parameters, "model": "own"})
+    # Without its plug-in the metric cannot be computed.
+    computed = SimpleNamespace(request=used, names=used.names)
+    run: Any = SimpleNamespace(measured=[computed], header=header, profile="harpia")
+
+    (entry,) = entries_of(run)
+
+    assert entry.parameters == {**given, "model_type": "own"}
 
 
 def test_missing_score_is_null(tmp_path: Path) -> None:
