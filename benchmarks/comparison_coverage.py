@@ -176,7 +176,7 @@ def _answers(rows: Any, scores: Any, best: float | None) -> MetricAnswers:
     ones, zeros = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     systems = [QuestionSums(SpooledRows(mine), ones, zeros, ones > 0) for mine in rows]
     keys = [digest_of(f"{number}") for number in range(count)]
-    return MetricAnswers(scores, best, keys, systems)
+    return MetricAnswers(scores, len(scores(())), best, keys, systems)
 
 
 def _with_count(values: Any) -> Any:
@@ -308,7 +308,7 @@ def _unequal(chance: Any, questions: int, sets: int, repeats: int) -> float:
             for mine in numbers
         ]
         keys = [digest_of(f"{place}") for place in range(questions)]
-        answers = MetricAnswers(means(1), 1.0, keys, systems)
+        answers = MetricAnswers(means(1), 1, 1.0, keys, systems)
         test = PairedTest(PERMUTATION, 64, SEED + number, LEVEL)
         ((one,),) = compare_pairs(answers, [(0, 1)], test)
         wrong += one is not None and one.p_value < ALPHA

@@ -207,7 +207,7 @@ def false_positives(
         if kind in NULLS_OF_QUESTIONS:
             systems = [_passed(system, NULLS_OF_QUESTIONS[kind]) for system in systems]
         sums = [QuestionSums.of_answers(system, 2) for system in systems]
-        paired = MetricAnswers(means(1), 1.0, keys, sums)
+        paired = MetricAnswers(means(1), 1, 1.0, keys, sums)
         settings = PairedTest(test, replicates, SEED + seed, LEVEL)
         ((found,),) = compare_pairs(paired, [(0, 1)], settings)
         below += found is not None and found.p_value < ALPHA

@@ -131,11 +131,12 @@ class ComparedMetric:
         """Return the answers of all systems by it, or by one score of questions."""
         measure = self.metric.measure
         if measure.question is not None:
-            return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
+            return MetricAnswers(means(1), 1, measure.best, keys, sums, measure.best)
         best = self.best or (measure.best if measure.is_mean else None)
         by = known or measure
         remark = known.remark if known else None
-        return MetricAnswers(by.scores, best, keys, sums, measure.widest, remark)
+        names = len(measure.names)
+        return MetricAnswers(by.scores, names, best, keys, sums, measure.widest, remark)
 
 
 def common_metrics(

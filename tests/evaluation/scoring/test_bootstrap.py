@@ -84,7 +84,8 @@ def compared(
         for rows in (one, other)
     ]
     best = 1.0 if scores is mean else None
-    answers = MetricAnswers(scores, best, keys(len(one)), sums)
+    names = len(scores(()))
+    answers = MetricAnswers(scores, names, best, keys(len(one)), sums)
     settings = {"replicates": 1000, "seed": 12345} | given
     test = PairedTest(name, level=0.95, **settings)
     ((found,),) = compare_pairs(answers, [(0, 1)], test)

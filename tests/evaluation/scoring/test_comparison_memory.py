@@ -146,7 +146,7 @@ def answers_of(systems: int, questions: int, missing: float = 0.0) -> MetricAnsw
         for _ in range(systems)
     ]
     keys = [digest_of(f"{at}") for at in range(questions)]
-    return MetricAnswers(means(1), 1.0, keys, sums)
+    return MetricAnswers(means(1), 1, 1.0, keys, sums)
 
 
 @pytest.mark.parametrize("name", ["permutation", "bootstrap"])

@@ -26,8 +26,8 @@ BOARD = b'{"question": "2+2?", "answer": "4", "scores": {"em": 1, "f1": 0.5}}\n'
 #: A small module with what the entry points of a broken package may lead to.
 BROKEN = """
 from harpia_formats.plugins import (
-    Dialect, Expectation, ExpectationCheck, ExpectationResult, Format, Metric,
-    Reporter, Rule, Severity, mean_measure,
+    Dialect, Expectation, ExpectationCheck, ExpectationResult, Format, Measure,
+    Metric, Reporter, Rule, Severity, mean_measure,
 )
 
 def sign(row):
@@ -48,6 +48,14 @@ def metric(number):
 
 WRONG_KEY, NO_FILE = map(metric, (KeyError("k"), FileNotFoundError(2, "No", "w")))
 ABOVE, BELOW, NO_NUMBER = map(metric, (7, -1, float("nan")))
+
+def lengths(answer, references):
+    return 1.0, float(len(answer))
+
+def share(sums):
+    return (sums[1] / sums[0] if sums[0] else None,)
+
+SUMS = Metric("x", "A.", {}, lambda given: Measure(("x",), "x", "any", lengths, share))
 WORD = "not a plug-in"
 EM = Metric("em", "Another one.", {}, None)
 FULL = Reporter("full", "Another one", None)
@@ -343,6 +351,34 @@ def test_a_score_beyond_the_scale_of_a_metric_is_left_out(
         done.stderr
     )
     assert "0.5000" in done.stdout
+
+
+@pytest.mark.parametrize("answers", [("a", "aa"), ("a", None)])
+def test_a_metric_of_sums_is_compared(
+    tmp_path: Path,
+    broken: Callable[[str, str], Run],
+    answers: tuple[str | None, str | None],
+) -> None:
+    """`score compare` asks a metric for scores of sums only, as `score` does.
+
+    It has as many as it says, so that sums without any place need no score; nor do they
+    if no question has an answer of both systems.
+    """
+    for name, text in zip(("a", "b"), answers, strict=True):
+        rows = [
+            {"id": at, "references": ["r"], "outputs": [{"text": text}]}
+            for at in range(5)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = broken("metrics", 'x = "broken:SUMS"')(
+        *("score", "compare", "a.jsonl", "b.jsonl", "--from", "record"),
+        *("--metrics", "x", "--output-format", "json"),
+    )
+
+    assert done.returncode == (0 if all(answers) else 1), done.stderr
+    (found,) = json.loads(done.stdout)["compared"]
+    values = (1.0, 2.0) if all(answers) else (None, None)
+    assert (found["first"], found["second"]) == values
 
 
 @pytest.mark.parametrize(

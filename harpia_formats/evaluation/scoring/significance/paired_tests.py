@@ -60,14 +60,15 @@ class QuestionSums:
         counts = np.array([len(mine) for mine in answers], dtype=np.int64)
         return cls(SpooledRows(rows), counts, np.zeros_like(counts), counts > 0)
 
-    def totals(self, scores: Scores, at: int) -> Any:
+    def totals(self, scores: Scores, names: int, at: int) -> Any:
         """Return the sum of a score over the answers to each question.
 
-        `at` is the place of the score among the names of a metric that is a mean.
+        `at` is the place of the score among the `names` scores of a metric that is a
+        mean.
         """
         count = len(self.counts)
         if self._totals is None:
-            found = np.zeros((count, len(scores(()))))
+            found = np.zeros((count, names))
             for part in parts_of(count):
                 rows = self.rows.part(part).tolist()
                 found[part] = [
@@ -98,6 +99,8 @@ class MetricAnswers:
 
     #: Returns a score for each name from summed statistics.
     scores: Scores
+    #: The number of these scores.
+    names: int
     #: The best score of a metric that is a mean, None for a pooled metric.
     best: float | None
     #: The digests of all questions.
@@ -117,11 +120,6 @@ class MetricAnswers:
                 replace(side, rows=MeanRows(side.rows, side.counts))
                 for side in self.systems
             ]
-
-    @property
-    def names(self) -> int:
-        """The number of scores."""
-        return len(self.scores(()))
 
     def largest(self) -> float:
         """Return the largest score or sum of scores of a question.
@@ -184,7 +182,8 @@ class PairedAnswers:
         """Return the scores of both systems over all questions."""
         scores = self.metric.scores
         if not self.questions:
-            return scores(()), scores(())
+            nothing = (None,) * self.metric.names
+            return nothing, nothing
         first, second = self._sides
         counted = self.counted
         return scores(first.sums(counted)), scores(second.sums(counted))
@@ -224,7 +223,7 @@ class PairedAnswers:
             return None
         places = self.places
         ours, theirs = (
-            side.totals(self.metric.scores, at)[places]
+            side.totals(self.metric.scores, self.metric.names, at)[places]
             / (side.counts[places].astype(np.float64) * self.questions)
             for side in self._sides
         )
