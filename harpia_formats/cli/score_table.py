@@ -82,7 +82,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
         reasons = [f"{mark} {reason}" for reason, mark in marks.items()]
     yield from ruled_lines(table, width)
     yield ""
-    uneven = uneven_notes((", ".join(one.key.values()), one) for one in groups)
+    uneven = uneven_notes((one.label, one) for one in groups)
     yield from below_lines([*_lines_below(every), *reasons, *uneven], stream)
     yield from confusion_lines(scores, stream)
 

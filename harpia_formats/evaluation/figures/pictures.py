@@ -33,6 +33,7 @@ from harpia_formats.evaluation.plots import Interval, interval_text
 from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
+    EMPTY,
     MISSING,
     SIDES,
     Confusion,
@@ -279,8 +280,8 @@ def _draw_mark(axes: Any, mark: Mark, y: float) -> None:
     axes.annotate(mark.sign, (max(row.numbers), y), **place, **small_text())
 
 
-#: Stands for all answers, and for a value that is the empty text.
-_ALL, _EMPTY = "all answers", "(empty)"
+#: Stands for all answers.
+_ALL = "all answers"
 
 
 def draw_scores(scores: Scores) -> Drawing:
@@ -330,7 +331,7 @@ def draw_benchmarks(found: BenchmarkScores) -> Drawing:
 def _label(key: Mapping[str, str], names: Mapping[str, str]) -> str:
     """Return the values that the answers of a group share."""
     values = [names.get(key[at], key[at]) if at == MODEL else key[at] for at in key]
-    return label(", ".join(value or _EMPTY for value in values)) or _ALL
+    return label(", ".join(value or EMPTY for value in values)) or _ALL
 
 
 def _marks(group: Group, row: Hashable, series: int, place: str) -> Iterator[Mark]:
@@ -417,7 +418,7 @@ def draw_confusions(scores: Scores) -> Drawing:
 
     Raises `FigureError` if no score has one.
     """
-    names = short_labels(", ".join(one.key.values()) for one in scores.systems)
+    names = short_labels(one.label for one in scores.systems)
     found = list(_matrices(scores, names))
     if not found:
         raise FigureError(NO_LABELS)
@@ -455,7 +456,7 @@ def _matrices(scores: Scores, names: Mapping[str, str]) -> Iterator[_Titled]:
             for score in reversed(system.scores)
             if score.confusion is not None
         }
-        model = names[", ".join(system.key.values())]
+        model = names[system.label]
         for confusion, metric in reversed(found.items()):
             parts = [model, label(metric) if len(found) > 1 else ""]
             yield ", ".join(filter(None, parts)) or "all answers", _cut(confusion)

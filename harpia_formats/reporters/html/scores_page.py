@@ -97,7 +97,7 @@ def notes_of(groups: Sequence[Group], notes: Iterable[str]) -> Iterator[str]:
     methods = labelled("Intervals", ((one.full_name, one.method) for one in every))
     yield from (note.line for note in methods)
     yield from (one.remark for one in every if one.interval is not None)
-    yield from uneven_notes((", ".join(one.key.values()), one) for one in groups)
+    yield from uneven_notes((one.label, one) for one in groups)
     yield from notes
 
 

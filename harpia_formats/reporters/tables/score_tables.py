@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     APPROXIMATE,
+    EMPTY,
     MISSING,
     Group,
     MetricScore,
@@ -36,8 +37,8 @@ from harpia_formats.reporters.tables.table import (
     decimals_for,
 )
 
-#: Stand for all values of a field, and for one that is the empty text.
-ALL, EMPTY = "(all)", "(empty)"
+#: Stands for all values of a field.
+ALL = "(all)"
 
 
 def key_cells(fields: Iterable[str], group: Group) -> list[str]:

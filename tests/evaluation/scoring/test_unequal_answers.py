@@ -171,9 +171,9 @@ def test_answers_count_as_if_each_was_there_as_often_as_it_weighs(metric: str) -
     )
 
 
-def shown(run: InProcess, path: Path, form: str = "table") -> str:
+def shown(run: InProcess, path: Path, form: str = "table", *more: str) -> str:
     """Return what `score` prints of exact match."""
-    done = run("score", path, "--metrics", "em", "--output-format", form)
+    done = run("score", path, "--metrics", "em", "--output-format", form, *more)
     assert done.code == 0
     return done.out
 
@@ -194,6 +194,27 @@ def test_the_table_says_where_numbers_of_answers_differ(
         assert note in " ".join(found.split()).lower()
     (row,) = json.loads(shown(run, uneven, "json"))["systems"][0]["scores"]
     assert (row["value"], row["over_answers"]) == (0.5, pytest.approx(5 / 6))
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_unequal_numbers_of_answers_are_noted_by_the_name_of_their_row(
+    form: str, tmp_path: Path, run: InProcess
+) -> None:
+    """Those of a group whose value is the empty text are not said of all answers."""
+    path = tmp_path / "groups.jsonl"
+    rows = [
+        {
+            "id": f"q{at}",
+            "category": "",
+            "references": ["r"],
+            "outputs": [{"text": "r"}],
+        }
+        for at in (1, 1, 2)
+    ]
+    path.write_bytes(jsonl(*rows))
+    found = shown(run, path, form, "--from", "record", "--by", "category")
+
+    assert "uestions of (empty) have 1 to 2 answers" in found
 
 
 @pytest.mark.parametrize("more", [0, 1, 2])

@@ -52,6 +52,8 @@ class LeftOutQuestions:
 NONE_LEFT_OUT = LeftOutQuestions()
 
 
+#: Stands for a value that is the empty text.
+EMPTY = "(empty)"
 #: What gives the two labels of an answer, unless they are of two raters.
 SIDES = "reference", "answer"
 
@@ -278,6 +280,11 @@ class Group:
             "scores": rows,
         }
 
+    @property
+    def label(self) -> str:
+        """The common values as tables show them, "" for all answers."""
+        return ", ".join(value or EMPTY for value in self.key.values())
+
     def as_over_answers(self) -> "Group":
         """Return the scores by which each answer counts once, as vendors do."""
         own = tuple(score.as_over_answers() for score in self.scores)
@@ -288,10 +295,10 @@ class Group:
 
         The note begins with the name of the score, and never with text of the data.
         """
-        whose = ", ".join(filter(None, self.key.values()))
+        whose = f" of {self.label}" if self.key else ""
         for score in self.scores:
             if score.left_out.questions:
-                name = f"{score.full_name} of {whose}" if whose else score.full_name
+                name = f"{score.full_name}{whose}"
                 yield score, score.left_out.note(name, score.questions)
 
     def __getitem__(self, name: str) -> MetricScore:

@@ -14,6 +14,7 @@ from harpia_formats.evaluation.plots import (
 )
 from harpia_formats.evaluation.scoring.measures.metric_score import (
     COLUMNS,
+    EMPTY,
     SIDES,
     Confusion,
     Group,
@@ -31,8 +32,8 @@ from harpia_formats.model.vendor_metrics import LIMITS, ScoreError
 
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
-#: Stand for all values of a field, and for one that is the empty text.
-ALL, _EMPTY = "(all)", "(empty)"
+#: Stands for all values of a field.
+ALL = "(all)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,7 +160,7 @@ class Scores(Result):
         return [
             {
                 **group.key,
-                **{name: group.key.get(name, ALL) or _EMPTY for name in worded},
+                **{name: group.key.get(name, ALL) or EMPTY for name in worded},
                 **score_row(score),
             }
             for group in (*self.systems, *self.groups)
@@ -251,10 +252,9 @@ def rows_by_score(
     found: dict[str, _Rows] = {}
     whole = {id(system) for system in systems}
     for group in groups:
-        label = ", ".join(value or _EMPTY for value in group.key.values())
         for score in group.scores:
             is_part = id(group) not in whole
-            row = interval_of(score, label or "all answers", is_part=is_part)
+            row = interval_of(score, group.label or "all answers", is_part=is_part)
             empty: _Rows = ([], LIMITS.get(score.scale))
             found.setdefault(score.full_name, empty)[0].append(row)
     return {
@@ -335,7 +335,7 @@ def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
             if score.confusion is not None:
                 name = score_name(score.metric, score.name)
                 names.setdefault(score.confusion, []).append(name)
-        model = ", ".join(value or _EMPTY for value in system.key.values())
+        model = system.label
         for confusion, metrics in names.items():
             title = f"answers by label, of {', '.join(metrics)}"
             yield ConfusionTable(f"{title}: {model}" if model else title, confusion)
@@ -343,4 +343,4 @@ def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
 
 def _shown(label: str) -> str:
     """Return a label as a cell shows it."""
-    return safe(label, _SHOWN) or _EMPTY
+    return safe(label, _SHOWN) or EMPTY
