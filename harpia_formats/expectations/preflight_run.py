@@ -28,7 +28,7 @@ from harpia_formats.formats.registry import all_rules, all_unpackers
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Place, Problem, Severity, pointer_of
-from harpia_formats.model.report import Check, FileCount, Report, State
+from harpia_formats.model.report import Check, FileCount, Group, Report, State
 from harpia_formats.model.safe_text import safe
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.redaction import problems_shown, redaction_of
@@ -267,7 +267,7 @@ class Preflight:
         groups = [group for report in (*reports, own) for group in report.groups]
         report = Report(
             files=(*files, *own.files),
-            groups=tuple(groups),
+            groups=_joined(groups),
             problems=(),
             excluded=sum(report.excluded for report in reports),
             unmatched=tuple(one for report in reports for one in report.unmatched),
@@ -337,6 +337,16 @@ def _unread_inputs(plan: Plan) -> Iterator[tuple[str, FileCount]]:
         for source in sources_of_inputs(data_set.inputs(), exclusion, all_unpackers()):
             if isinstance(source, SourceError):
                 yield data_set.name, FileCount(source.path, reason=source.reason)
+
+
+def _joined(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return the groups of all data sets, those of a file that several have as one."""
+    found: dict[tuple[str, ...], Group] = {}
+    for group in groups:
+        kind = group.path, group.code, group.severity, group.pointer, group.key
+        first = found.get((*kind, group.cause), replace(group, count=0))
+        found[(*kind, group.cause)] = replace(first, count=first.count + group.count)
+    return tuple(found.values())
 
 
 def _problem(rule: Rule, place: Place, message: str, help_: str) -> Problem:

@@ -121,6 +121,24 @@ def test_a_mistake_in_the_file_ends_with_2(main: InProcess) -> None:
     assert run.err.count("\n") == 1
 
 
+def test_findings_that_are_not_shown_are_counted_for_a_file_of_several_data_sets(
+    main: InProcess,
+) -> None:
+    """Its findings of one kind are one group, of which five are shown for each."""
+    Path("questions/q.jsonl").write_text('{"prompt": "q"}\n' * 8)
+    sets = [
+        f'[datasets.{name}]\nfiles = "questions"\nformat = "nemo-input"\n'
+        for name in ("first", "second")
+    ]
+    Path("preflight.toml").write_text("".join(sets))
+
+    run = main("preflight", "--report", "report.json")
+
+    assert "S101 missing-key (ideal_response): 16 in all, 10 shown\n" in run.out
+    groups = json.loads(Path("report.json").read_text())["groups"]
+    assert [(one["key"], one["count"]) for one in groups] == [("ideal_response", 16)]
+
+
 def test_variables_and_reports(main: InProcess) -> None:
     """A value is given on the command line, and reports go next to the file."""
     edit("questions/*", "${WHERE}/*")
