@@ -38,8 +38,9 @@ class SchemaContext:
     @cached_property
     def resources(self) -> dict[str, Any]:
         """The root, and each node that an `$id` names, by its URI."""
-        named = {self._base_at(path): node for path, node in self._named.items()}
-        return {**named, self._base_at(()): self.schema}
+        named = [((), self.schema), *self._named.items()]
+        # Of several with one URI it is the first: the others have names within it.
+        return {self._base_at(path): node for path, node in reversed(named)}
 
     @cached_property
     def anchors(self) -> dict[str, Any]:
