@@ -152,8 +152,10 @@ def api_error(
     if any(map(_is_asked.search, asked)):
         return ""
     number = _number.search(text[:_head])
-    is_named = number and any(number[0] in each for each in (*asked, *references))
-    return "" if is_named else kind
+    if number is None:
+        return kind
+    named = re.compile(rf"(?<!\d){number[0]}(?!\d)")
+    return "" if any(map(named.search, (*asked, *references))) else kind
 
 
 _an_error, _a_body = "the text of an API's error", "the JSON body of an API's error"

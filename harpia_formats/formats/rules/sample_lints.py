@@ -397,7 +397,8 @@ def _of_answer(
 
 def _strikes_out(answer: str, mark: str) -> bool:
     """Tell whether a mark ends a text that HTML strikes out: `no <s>yes</s>`."""
-    return mark.rstrip() == "</s>" and answer.lstrip().rfind("<s>") > 0
+    is_closed = answer.count("<s>") == answer.count("</s>")
+    return mark.rstrip() == "</s>" and is_closed and answer.lstrip().rfind("<s>") > 0
 
 
 def _has_mark(answer: str) -> bool:
