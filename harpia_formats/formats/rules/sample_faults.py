@@ -279,7 +279,7 @@ def has_repeated(choices: Sequence[str], references: Sequence[str] = ()) -> bool
 def has_word(word: str, texts: Iterable[str]) -> bool:
     """Tell whether one of some texts has a word, in any case of letters."""
     plain = re.escape(word.strip())
-    pattern = lazy_pattern(rf"(?<!\w){plain}(?!\w)", re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w){plain}(?!\w)", re.IGNORECASE)
     return any(map(pattern.search, texts))
 
 
