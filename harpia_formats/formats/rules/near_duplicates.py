@@ -43,8 +43,6 @@ _as_wide_mark = bytes.maketrans(
     _wide_mark[:2] + _wide_mark[2:] * len({mark.encode()[-1] for mark in _wide_marks}),
 )
 _as_letters = bytes.maketrans(b"\xe3\xef", _wide_bytes[:1] * 2)
-#: The first bytes in UTF-8 of all but ASCII and U+4000 to U+9FFF.
-_unsure_bytes = bytes([*range(0xC2, 0xE4), *range(0xEA, 0xF5)])
 
 
 #: Between the texts of two rows that are all ASCII, and of others.
@@ -133,9 +131,6 @@ def _is_normal(data: bytes) -> bool:
     count = stringzilla.count(rough, _wide_mark[:1])
     if count and count == stringzilla.count(rough, _wide_mark):
         data = stringzilla.translate(data, _as_letters)
-    # Between ASCII and Chinese characters there is nothing that is not normal.
-    if stringzilla.find_first_of(data, _unsure_bytes) < 0:
-        return True
     return stringzilla.utf8_find_denormalized(data, "NFKC") is None
 
 
