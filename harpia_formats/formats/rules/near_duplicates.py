@@ -327,7 +327,8 @@ class ComparedTexts:
 
         The texts of all rows are normalized and summed up at once.
         """
-        alike = self._all_texts_of(columns)
+        # Rows that say the same are read again one by one, which columns make slower.
+        alike = self._all_texts_of(columns) if len(columns[0]) > 1 else None
         if alike is not None:
             return RoughTexts(*self._digests(alike), alike)
         texts = list(map(self._texts_of, zip(*columns, strict=True)))
