@@ -252,10 +252,11 @@ def _parse_truncated(data: bytes, at: int, depth: int) -> tuple[Any, int]:
             ), end
         if value is not _NOTHING or not depth:
             return value, end
-    if depth and byte == b"[":
-        return _array(data, at + 1, depth - 1)
-    if depth and byte == b"{":
-        return _object(data, at + 1, depth - 1)
+    if depth and byte in {b"[", b"{"}:
+        read = _array if byte == b"[" else _object
+        value, behind = read(data, at + 1, depth - 1)
+        # Where it ends is known although a part of it was left out.
+        return value, end if state is ValueState.ENDED else behind
     # A bare word that is not JSON is skipped; the end of other text is not known.
     word = _word.match(data, at)
     return _NOTHING, end_of_space(data, word.end()) if word else len(data)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cases import for_each_case
 from harpia_formats.files.framing import unfinished_json
 from harpia_formats.files.framing.chunk import Cursor, masked
 from harpia_formats.files.framing.unfinished_json import (
@@ -223,6 +224,15 @@ def test_items_that_are_left_out_are_not_all_looked_at() -> None:
 
     assert value == {"a": []}
     assert process_time() - began < 1
+
+
+@for_each_case("brackets, item", [(b"[]", b"NaN"), (b"{}", b'"%d": NaN')])
+def test_what_is_behind_many_constants_is_read(brackets: bytes, item: bytes) -> None:
+    """A long array or object with NaN that ends hides no member behind it."""
+    items = b", ".join(item.replace(b"%d", b"%d" % at) for at in range(3_000))
+    value = parse_truncated(b'{"a": %c%b%c, "b": 1' % (brackets[0], items, brackets[1]))
+
+    assert list(value) == ["a", "b"]
 
 
 def test_a_thousand_items_are_read() -> None:
