@@ -66,13 +66,14 @@ def test_any_answer_is_read_or_refused(answer: str) -> None:
     assert set(found) == {(None,)} or sorted(found) == [(0,)] * 3 + [(1,)]
 
 
-@pytest.mark.parametrize("line", ["*\n\n", "* \n", "_\n\n"])
-def test_an_answer_of_many_empty_lines_takes_less_than_a_second(line: str) -> None:
-    """A model that repeats an empty item without end takes time by its length."""
+@pytest.mark.parametrize("part", ["*\n\n", "* \n", "_\n\n", "我", "因此", "本题"])
+def test_an_answer_of_many_equal_parts_takes_less_than_a_second(part: str) -> None:
+    """A model that repeats an empty item, or a word, takes time by its length."""
     start = time.process_time()
 
-    assert score(f"{line * 4000}So B.", ["B"]) == 1
+    assert score(f"{part * 4000}\nSo B.", ["B"]) == 1
     assert time.process_time() - start < 1
+    assert score(f"{part * 12}\n选B", ["B"]) == 1
 
 
 @given(st.lists(_texts, min_size=1, max_size=6, unique=True))

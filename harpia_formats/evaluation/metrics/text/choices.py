@@ -154,6 +154,7 @@ _denied_next = pattern(r"""
     [\s.!?。*_]*(no\b|nope\b|wrong\b|(that|this|it|which)('s| is| was) (wrong|incorrect
     |not|false)|nein\b|falsch\b|não\b|errado\b|incorrecto\b|不对|错|いいえ|違)
 """)
+#: Its Chinese words are bounded, since they are tried from each of many.
 _choosing = pattern(r"""
     \b((i|we)('d| would| will|'ll)? (choose|pick|select|answer|go with|opt for)
     |ich (wähle|nehme)( (also|daher|somit|deshalb))?|(also|daher|damit|somit
@@ -162,8 +163,8 @@ _choosing = pattern(r"""
     |this|that|es|é)( is|'s| must be| has to be| ist)?|must be)?|(^
     |(?<=[.!\n]\s))(it('s| is| must be)|i('d| would) say|(that|this) leaves( us with)?
     |i (think|believe)( it('s| is))?|probably|definitely|certainly))(?=[\s*(:])
-    |(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(应|應|故|我|因此|所以|本题|本題|答案|综上
-    |综上所述)*[,，、]?(我|本题|应)*[选選]择?(?!项|項|题|題)(的?是)?[:：]?
+    |(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(应|應|故|我|因此|所以|本题|本題|答案|综上所述
+    |综上){0,9}+[,，、]?(我|本题|应){0,9}+[选選]择?(?!项|項|题|題)(的?是)?[:：]?
 """)
 #: Stands before a name with which the sentence ends: `Therefore, B.`, `=> B`. What is
 #: before its words is bounded, since it is tried from each of many empty lines.
