@@ -15,6 +15,7 @@ from harpia_formats.files.framing.chunk import (
     with_nulls,
 )
 from harpia_formats.files.framing.columns import (
+    DocumentFrame,
     DocumentFrames,
     DocumentHeader,
     NumberedRecord,
@@ -117,7 +118,7 @@ def _companion_file(
                 has_unread |= None in values
                 ids.add([text for value in values for text in _id_of(value, key)])
         else:
-            has_unread |= isinstance(frame, FramingFault) and bool(frame.record)
+            has_unread |= _hides_records(frame)
     document = None
     if header is not None:
         reads_nan = variant.dialect.reads_nan
@@ -131,6 +132,13 @@ def _companion_file(
     if not isinstance(document, dict):
         document = {}
     return CompanionFile(name, variant.format.id, header, document, ids, has_unread)
+
+
+def _hides_records(frame: DocumentFrame) -> bool:
+    """Tell whether records cannot be read here, or an array is cut off between two."""
+    return isinstance(frame, FramingFault) and (
+        frame.record or frame.kind == "unclosed"
+    )
 
 
 def _whole(chunk: Chunk) -> DocumentHeader:

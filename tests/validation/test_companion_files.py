@@ -508,6 +508,23 @@ def test_a_row_is_not_said_to_refer_to_nothing_where_something_cannot_be_read(
     assert not validate(log((BLEU, "2")), companion=path, ignore=["H205"]).problems
 
 
+def test_records_behind_the_end_of_a_file_that_is_cut_off_are_not_known(
+    tmp_path: Path,
+) -> None:
+    """An array of whole rows that is not closed cannot be used, either."""
+    question = {"question_id": 1, "category": "writing", "turns": ["a"]}
+    choice = {"index": 0, "turns": ["b"]}
+    answer = {"question_id": 2, "answer_id": "a", "model_id": "m", "choices": [choice]}
+    rows = json.dumps({**answer, "tstamp": 1.0}).encode()
+    whole = json.dumps([question]).encode()
+    (path,) = write(tmp_path, questions__json=whole)
+    assert [one.code for one in validate(rows, companion=path).problems] == ["B103"]
+    path.write_bytes(whole[:-1] + b",")
+
+    with pytest.raises(CompanionError, match="has records that cannot be read"):
+        validate(rows, companion=path)
+
+
 @for_each_case(
     "given, meant, is_known", [(1.0, 1, True), (1, 1.0, True), (1, 7.0, False)]
 )
