@@ -154,7 +154,8 @@ _denied_next = pattern(r"""
     [\s.!?。*_]*(no\b|nope\b|wrong\b|(that|this|it|which)('s| is| was) (wrong|incorrect
     |not|false)|nein\b|falsch\b|não\b|errado\b|incorrecto\b|不对|错|いいえ|違)
 """)
-#: Its Chinese words are bounded, since they are tried from each of many.
+#: Stands before what is chosen. The Chinese words are bounded, since they are tried
+#: from each of many equal ones.
 _choosing = pattern(r"""
     \b((i|we)('d| would| will|'ll)? (choose|pick|select|answer|go with|opt for)
     |ich (wähle|nehme)( (also|daher|somit|deshalb))?|(also|daher|damit|somit
