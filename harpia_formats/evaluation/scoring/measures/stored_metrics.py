@@ -342,7 +342,9 @@ def stored_questions(
     name, is_only = request.label, len(able) == 1
     names = [name if is_only else f"{name} of {labels[key]}" for key in able]
     return [
-        _of_quantity(replace(request, key=own), parameters, key, found[key], is_zero)
+        _of_quantity(
+            replace(request, key=own), parameters, key, found[key], is_zero=is_zero
+        )
         for key, own in zip(able, names, strict=True)
     ], notes
 
@@ -352,7 +354,8 @@ def _of_quantity(
     parameters: Parameters,
     key: Key,
     quantity: Quantity,
-    is_zero: bool,  # noqa: FBT001 - an option of the run
+    *,
+    is_zero: bool,
 ) -> StoredMetric:
     """Return the metric of questions by one stored quantity; raises `MetricError`."""
     of = (key[1] or f"{key[0]}|impl:unknown").replace("|", ";")
