@@ -19,6 +19,7 @@ _power = re.compile(
     + _separators.pattern[:-1]
     + "*"
 )
+_digits = re.compile("[0-9]")
 _float = re.compile(r"[0-9.eE+-]+")
 
 _DIGITS = dict(zip("零〇○一二三四五六七八九", (0, 0, *range(10)), strict=True)) | dict(
@@ -37,7 +38,7 @@ def written_number(text: str) -> float | None:
 
     Signs before it are of what is raised to a power: `-2²` is 4.
     """
-    if text.isascii() and text.isalpha():  # as most words, which are read fast so
+    if text.isascii() and not _digits.search(text):  # as most words
         return None
     text = text.strip()
     bare = _signs.sub("", text, count=1)
