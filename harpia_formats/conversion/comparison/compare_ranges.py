@@ -11,7 +11,9 @@ import msgspec
 
 from harpia_formats.conversion.comparison.row_taker import RowTaker
 from harpia_formats.conversion.comparison.stored_rows import (
+    LINES,
     Block,
+    BlockHead,
     StoredRows,
     is_of_chunk,
 )
@@ -27,14 +29,17 @@ from harpia_formats.conversion.reading.record_ranges import (
     are_short,
 )
 from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.files.framing.byte_ranges import read_range
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.io.file_sink import temporary_folder
+from harpia_formats.files.io.source import FileState, state_of_path
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.model.record import Header
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.plan.units import FileBytes, RowRange
 from harpia_formats.validation.unit.findings import Findings, RecordNumbers
 
 
@@ -49,6 +54,8 @@ class RangeRows(NamedTuple):
     is_as_cut: bool
     #: The headers that were in rows.
     headers: list[Header]
+    #: The state of the file of the range before it was read, None if it was sent.
+    state: FileState | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +113,14 @@ class RangeStoring:
         self, answer: RangeRows, ranges: Ranges, part: FilePart, given: int
     ) -> Iterator[Findings]:
         """Store the rows of the next range, which has so many lines."""
-        blocks: list[Block] = []
+        assert part.unit is not None  # noqa: S101 - it has an answer
+        blocks: list[Block] | None = []
         if not answer.is_as_cut:
-            try:
-                blocks = _blocks_of(_file_of(self._folder, given).read_bytes())
-            except OSError:
-                yield from ranges.again(part)
-                return
+            written = _file_of(self._folder, given)
+            blocks = _blocks_of(written, part.unit, answer.state)
+        if blocks is None:
+            yield from ranges.again(part)
+            return
         merge, taker = self._local.merge, self._workers.taker
         taker.blocks.flush()
         taker.have_ids = taker.have_ids and answer.have_ids
@@ -134,7 +142,6 @@ class RangeStoring:
         for header in answer.headers:
             stream.note_header(header)
         merge.pass_over(answer.records)
-        assert part.unit is not None  # noqa: S101 - it has an answer
         ranges.move_on(part.unit.end, answer.lines)
         yield Findings()
 
@@ -142,8 +149,50 @@ class RangeStoring:
         """Note nothing: this process reads the same rows."""
 
 
+#: A block as a worker writes it. Lines that are in a file are not written, only their
+#: size: the main process reads them there. So each byte is copied twice less.
+_WrittenBlock = tuple[BlockHead, bytes | int, bytes]
 #: Decodes what a worker wrote.
-_blocks_of = msgspec.msgpack.Decoder(list[Block]).decode
+_written_of = msgspec.msgpack.Decoder(list[_WrittenBlock]).decode
+
+
+def _without_lines(block: Block) -> _WrittenBlock:
+    """Return a block of a range that is in a file as it is written."""
+    head, data, more = block
+    return head, len(data) if head.kind == LINES else data, more
+
+
+def _blocks_of(
+    written: Path, unit: RowRange, state: FileState | None
+) -> list[Block] | None:
+    """Return the blocks of a range that a worker has `written`, with their lines.
+
+    None if they cannot be read, or if the file of the range has another `state` by now.
+    """
+    given, blocks = unit.bytes, list[Block]()
+    try:
+        for head, rows, more in _written_of(written.read_bytes()):
+            if isinstance(rows, int):
+                assert isinstance(given, FileBytes)  # noqa: S101 - see `_without_lines`
+                begin = given.begin + head.offset - unit.begin
+                data = read_range(given.origin, begin, begin + rows)
+            else:
+                data = rows
+            blocks.append((head, data, more))
+        return blocks if _state_of(unit) == state else None
+    except OSError:
+        return None
+
+
+def _state_of(unit: RowRange) -> FileState | None:
+    """Return the state of the file with the bytes of a range, None if they are sent.
+
+    Raises `OSError` if the file is gone.
+    """
+    given = unit.bytes
+    if isinstance(given, FileBytes) and isinstance(given.origin, Path):
+        return state_of_path(given.origin)
+    return None
 
 
 def _file_of(folder: str, slot: int) -> Path:
@@ -182,7 +231,7 @@ class _State(RecordsState):
 
     def run(self, frames: RangeFrames, given: int) -> RangeRows | None:
         """Write the rows of a range; None if the main process has to read them."""
-        taker = self._taker
+        taker, state = self._taker, _state_of(frames.unit)
         taker.have_ids = True
         records = self.read(frames)
         taker.blocks.flush()
@@ -196,9 +245,10 @@ class _State(RecordsState):
         )
         if not is_as_cut:
             try:
-                written = msgspec.msgpack.encode(blocks)
-                _file_of(self._folder, given).write_bytes(written)
+                written = blocks if state is None else map(_without_lines, blocks)
+                data = msgspec.msgpack.encode([*written])
+                _file_of(self._folder, given).write_bytes(data)
             except OSError:  # no room is left
                 return None
         found = records, frames.lines, taker.have_ids, is_as_cut
-        return RangeRows(*found, self.headers)
+        return RangeRows(*found, self.headers, state)

@@ -45,7 +45,7 @@ _RECORD = 600
 PLACE = struct.Struct("<IQQQQ")
 #: What the rows of a block are: lines, items of an array, texts at places of their own,
 #: records with the ids of their rows, or records of a table.
-_LINES, _ITEMS, _PLACED, _RECORDS, _TABLE = range(5)
+LINES, _ITEMS, _PLACED, _RECORDS, _TABLE = range(5)
 
 
 class _IdAndRecord(Struct, array_like=True):
@@ -179,7 +179,7 @@ class RowBlock:
         self.head, self.data, self.more = block
         head = self.head
         start = Cursor(head.offset, head.line, head.column)
-        items = None if head.kind == _LINES else head.rows
+        items = None if head.kind == LINES else head.rows
         self._chunk = Chunk(self.data, start, items=items)
         self._texts: Sequence[bytes] | None = None
         #: Whether the rows are records of a table as they are in the file.
@@ -354,7 +354,7 @@ class RowBlocks:
             self._add_placed(chunk.rows, numbers_of, chunk.start_of)
             return
         self.flush()
-        kind, start = _LINES if chunk.lines else _ITEMS, chunk.start
+        kind, start = LINES if chunk.lines else _ITEMS, chunk.start
         place = numbers.of(0) - 1, start.offset, start.line, start.column
         self._append(
             (BlockHead(self._index, kind, len(chunk), *place), chunk.data, b"")

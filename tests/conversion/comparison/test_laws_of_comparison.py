@@ -473,6 +473,39 @@ def test_a_worker_that_is_killed_is_replaced(
     assert shared.to_dict() == alone.to_dict()
 
 
+@pytest.mark.usefixtures("short_ranges")
+def test_a_range_that_is_written_behind_a_worker_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a file that was written after a worker read them are validated again."""
+    left, right, touched = (tmp_path / name for name in ("left", "right", "touched"))
+    left.write_bytes(written(many(3_000), "lines"))
+    right.write_bytes(written(many(3_000), "lines"))
+    file_of = compare_ranges._file_of  # noqa: SLF001 - where a worker begins to write
+    again, parts = ranges.Ranges.again, list[Any]()
+
+    def once(folder: str, slot: int) -> Path:
+        if os.getpid() != main and not touched.exists():
+            touched.touch()
+            os.utime(left, ns=(0, 0))
+        return file_of(folder, slot)
+
+    def counted(self: Any, part: Any, *ends: int) -> Any:
+        parts.append(part)
+        return again(self, part, *ends)
+
+    main = os.getpid()
+    monkeypatch.setattr(compare_ranges, "_file_of", once)
+    monkeypatch.setattr(ranges.Ranges, "again", counted)
+    # Only a fork has what is replaced here.
+    monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
+    found = diff(left, right, jobs=2)
+
+    (file,) = found.to_dict()["report"]["files"]
+    assert len(parts) == 1
+    assert file["reason"].startswith("was changed while it was read")
+
+
 def test_a_text_or_a_number_in_the_place_of_an_id_is_one() -> None:
     """A row with a text or an integer as its id is a record with one, in any format."""
     checked = set()
