@@ -196,11 +196,12 @@ class Completion(Struct):
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
             first, *others = outputs
-            # A row lists answers with one score, and others are given none beside it.
+            # A row lists texts with one score, and no other score is given to them.
             is_joint = (
                 bool(others)
                 and can_list_scored(self.capacity)
                 and is_scored_together(outputs)
+                and not any(one.turns and one.text is UNSET for one in outputs)
             )
             changes["outputs"] = [
                 self._output(first, outcomes),
