@@ -1,6 +1,7 @@
 """Read fields of a record from keys of its row that the format has no place for."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
@@ -78,6 +79,8 @@ class MappedKeys:
         self._is_nested = any(path.is_nested for path in self._paths)
         #: Whether the rows are of any columns, which may be named like fields.
         self._is_free = all(format_.general for format_ in formats)
+        #: The keys in `extra` of what the formats have no fields for.
+        self._vendors = {adapter_of(format_).vendor for format_ in formats}
         own: set[str] = set()
         for format_ in formats:
             keys = {field.path[0] for field in adapter_of(format_).fields}
@@ -96,9 +99,8 @@ class MappedKeys:
     def split(self, row: Row, number: int, path: str) -> tuple[Row, Row]:
         """Return `row` without the mapped keys, and the cells that these stand for.
 
-        What a path finds in lists, next to labels, or in what the format reads itself
-        stays in the row. Raises `MapError` for a label or an index without an item, in
-        record `number` of the file at `path`.
+        What a path of several keys reaches stays in the row. Raises `MapError` for a
+        label or an index without an item, in record `number` of the file at `path`.
         """
         self._note_keys(row)
         cells: Row = {}
@@ -114,9 +116,6 @@ class MappedKeys:
                 is_cell = name == "id" or type(value) is str
                 cells[name] = value if is_cell else encode(value).decode()
         rest = {key: value for key, value in row.items() if key not in self._names}
-        for inner in self._inner:
-            if inner.text not in row:
-                rest = _without_member(rest, inner.keys)
         if self._is_free:
             self._check_not_taken(rest)
         return rest, cells
@@ -165,21 +164,38 @@ class MappedKeys:
             reason = f"record {number} of {path}: {error}"
             raise MapError(value_path.text, reason) from error
 
-    def with_fields(self, record: Record, cells: Row) -> Record:
-        """Return `record` with the fields of the mapped keys instead of its own.
+    def with_fields(self, record: Record, cells: Row, row: Row) -> Record:
+        """Return the record of `row` with the fields of the mapped keys, not its own.
 
-        Own values that are others stay in its `extra`.
+        Own values that are others stay in its `extra`. A value inside of an object that
+        is a field does not, but what a path finds in lists, next to labels, or in what
+        the format reads itself does.
         """
         fields = _fields_of(self._adapter.read(cells))
         outputs = fields.pop("outputs", None)
+        record = replace(record, extra=self._unused(record.extra, row))
         if record.outputs:
             given = _fields_of(outputs[0]) if outputs else {}
-            outputs = [
-                _with_own_in_extra(output, self._of_output, given)
+            bare = [
+                replace(output, extra=self._unused(output.extra, row))
                 for output in record.outputs
+            ]
+            outputs = [
+                _with_own_in_extra(output, self._of_output, given) for output in bare
             ]
         record = replace(record, outputs=outputs or [])
         return _with_own_in_extra(record, self._of_record, fields)
+
+    def _unused(self, extra: Any, row: Row) -> Any:
+        """Return an `extra` without the values inside of objects that are fields."""
+        if not extra:
+            return extra
+        for vendor, path in product(self._vendors, self._inner):
+            kept = (vendor, *path.keys)
+            is_own = path.text not in row
+            if is_own and value_at(extra, kept) == value_at(row, path.keys):
+                extra = _without_member(extra, kept)
+        return extra or UNSET
 
     def check_seen(self, path: str, *, is_stopped: bool = False) -> None:
         """Raise `MapError` if no row of the file at `path` had one of the keys.

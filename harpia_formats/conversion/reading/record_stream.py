@@ -453,7 +453,7 @@ class RecordStream(Struct):
         if self.keys is None:
             return self._read(value)
         own, given = self.keys.split(value, number, self.path)
-        return self.keys.with_fields(self._read(own), given)
+        return self.keys.with_fields(self._read(own), given, value)
 
     def _kept_of(self, value: Row) -> Row:
         """Return what records keep of their rows: the whole row, or its id only.

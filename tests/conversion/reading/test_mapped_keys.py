@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from cases import for_each_case
 from harpia_formats import (
@@ -24,11 +25,13 @@ from harpia_formats import (
     stats,
     validate,
 )
+from harpia_formats.model.record import as_dict
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
 from outcomes_of_fields import field_lines_in
 
 MAP = {"response": "model_response", "references": "expected_answer"}
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
@@ -151,7 +154,7 @@ def test_paths_reach_into_values() -> None:
         ["3", "4"],
         ["4"],
     )
-    assert record.extra is not msgspec.UNSET
+    assert record.extra is not UNSET
     assert record.extra["tencent"] == {
         "answerKey": "B",
         "choices": question()["choices"],
@@ -256,7 +259,7 @@ def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
     mapped, lacking = read(jsonl(*rows), columns={"references": "note.answer"})
 
     assert mapped.references == ["four"]
-    assert lacking.references is msgspec.UNSET
+    assert lacking.references is UNSET
     for record in (mapped, lacking):
         assert isinstance(record.extra, dict)
         assert record.extra["map"] == {"references": ["4"]}
@@ -281,7 +284,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
 @for_each_case(
     "row, left",
     [
-        ({"in": {"topic": "t"}}, msgspec.UNSET),
+        ({"in": {"topic": "t"}}, UNSET),
         ({"in": {"topic": "t", "n": 1}}, {"json": {"in": {"n": 1}}}),
         (
             {"in": {"topic": "x"}, "in.topic": "t"},
@@ -298,6 +301,43 @@ def test_a_value_inside_of_an_object_is_read_once(row: Any, left: Any) -> None:
     record = only(jsonl({"q": "2+2?"} | row), columns=columns)
 
     assert (record.category, record.extra) == ("t", left)
+
+
+@for_each_case(
+    "path, column",
+    [
+        ("inspect-log/valid/early-version.json", "score.value"),
+        ("helm/valid/R106-scenario-state-alone.json", "instance.id"),
+    ],
+)
+def test_a_format_reads_its_own_values_also_if_a_path_does(
+    path: str, column: str
+) -> None:
+    """A value that a path finds in an object is there for the format of the row, too.
+
+    Some formats read members of objects that no field of theirs begins with.
+    """
+    plain = [*read(FIXTURES / path)]
+    mapped = [*read(FIXTURES / path, columns={"source": column})]
+
+    assert all(record.source for record in mapped)
+    assert [replace(record, source=UNSET) for record in mapped] == plain
+
+
+def test_a_value_of_an_answer_is_read_once() -> None:
+    """A value in what an answer keeps of its row is a field, and kept no more."""
+    (record, *_) = read(
+        FIXTURES / "promptfoo/valid/items.jsonl",
+        columns={"source": "gradingResult.reason"},
+    )
+    (output,) = record.outputs
+
+    assert record.source == "All assertions passed"
+    assert as_dict(output)["extra"]["promptfoo"]["gradingResult"] == {
+        "pass": True,
+        "score": 1,
+        "componentResults": [],
+    }
 
 
 def test_a_used_value_is_no_loss() -> None:
