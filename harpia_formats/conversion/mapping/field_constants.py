@@ -138,11 +138,12 @@ class Completion(Struct):
     """Gives records the same constants, by their paths, for fields that they lack.
 
     What depends on the constants alone is decided once. `capacity` is that of the rows
-    that the records become.
+    that the records become, `model` the only one whose answers they have, if any.
     """
 
     constants: Mapping[str, Any]
     capacity: RowCapacity
+    model: str | None = None
     #: Those of records, each with its key in `params` or `metadata` or "".
     _own: list[tuple[str, str, Any, FieldOutcome]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
@@ -195,19 +196,20 @@ class Completion(Struct):
             outcomes.entries += self._output_outcomes
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
-            first, *others = outputs
-            # A row lists texts with one score, and no other score is given to them.
-            is_joint = (
-                bool(others)
-                and can_list_scored(self.capacity)
-                and is_scored_together(outputs)
-                and not any(one.turns and one.text is UNSET for one in outputs)
-            )
+            is_joint = self._are_scored_together(outputs)
             changes["outputs"] = [
-                self._output(first, outcomes),
-                *(self._output(one, outcomes, is_scored=is_joint) for one in others),
+                self._output(one, outcomes, is_scored=is_joint) for one in outputs
             ]
         return replace(record, **changes) if changes else record
+
+    def _are_scored_together(self, outputs: list[Output]) -> bool:
+        """Tell whether a row lists the outputs that it has, with one score of all."""
+        own = [one for one in outputs if self.model in (None, one.model)]
+        if len(own) <= 1 or not can_list_scored(self.capacity):
+            return False
+        # An answer in turns is none of the texts of a list.
+        are_texts = not any(one.turns and one.text is UNSET for one in own)
+        return are_texts and is_scored_together(own)
 
     def _is_asked(self, name: str, record: Record) -> bool:
         """Tell whether other fields of a record ask what the field `name` would ask."""

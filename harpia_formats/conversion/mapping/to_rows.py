@@ -196,7 +196,8 @@ class RecordMapper:
         self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
-        self.completed = Completion(self.constants, self.target.capacity).complete
+        capacity, model = self.target.capacity, self.choices.model
+        self.completed = Completion(self.constants, capacity, model).complete
 
     def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
         """Map records that were read by `source`, or are `joined` from several rows."""

@@ -295,6 +295,18 @@ def test_the_score_of_a_list_stays_that_of_all(options: dict[str, Any]) -> None:
     assert set().union(*outcomes.values()) == {Outcome.DEFAULTED}
 
 
+def test_the_score_of_a_list_stays_that_of_all_answers_of_the_model() -> None:
+    """Values of --set do not part the answers of the chosen model among others."""
+    score = {"metric": "pass@2", "value": 0.5, "is_correct": True}
+    outputs = [*answers("a", model="m", scores=[score]), *answers("b", model="m")]
+    outputs += answers("c", model="n")
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    (part,), outcomes = parts_of(record, "eee@0.3.0", model="m")
+
+    assert [output.text for output in part.outputs] == ["a", "b"]
+    assert outcomes["outputs"] == {Outcome.DROPPED}
+
+
 def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:
     """With --prompt formatted nothing is lost where there was no question."""
     record = {"id": "1", "outputs": answers("a", formatted_prompt="sent")}
