@@ -288,7 +288,8 @@ def test_error_below_many_references_has_its_place() -> None:
     start = {"allOf": [{"$ref": "#/definitions/node"}]}
     schema = {"definitions": {"node": either}, **start}
 
-    report = validate(b'{"a":' * 190 + b'""' + b"}" * 190, schema=schema)
+    data = b'{"a":' * 190 + b'""' + b"}" * 190
+    report = validate(data, schema=schema, row_timeout=100)
 
     (problem,) = report.problems
     assert (problem.code, problem.place.pointer) == ("S102", "/a" * 190)
