@@ -64,12 +64,14 @@ def extra_keys(source: FormatAdapter, target: FormatAdapter) -> tuple[bytes, ...
     """Return texts of which rows of `source` have one if they hold foreign fields.
 
     These are what only other formats have fields for, and `target` may write it. The
-    texts are their keys, and what letters of those begin with that are escapes.
+    texts are their keys, and what escapes of their letters begin with. Rows with one
+    are decoded a second time, so that escapes of other letters should not count.
     """
     keys = [] if source.extras_path is None else [EXTRAS_KEY]
     if any(source.carries(f"{start}.{target.vendor}") for start in _extras):
         keys.append("extra")
-    return (*(f'"{key}"'.encode() for key in keys), b"\\u00") if keys else ()
+    escapes = {f"\\u{ord(letter):04x}"[:-1] for letter in "".join(keys)}
+    return tuple(text.encode() for text in (*(f'"{key}"' for key in keys), *escapes))
 
 
 def _writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
