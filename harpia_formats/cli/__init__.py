@@ -13,8 +13,9 @@ need).
 REQUEST = "_HARPIA_FORMATS_COMPLETE"
 #: Bytes that are freed at the start. glibc then keeps pieces of memory up to this size
 #: when they are freed, also in forked workers, instead of giving each back to the
-#: system. Without half of the page faults, lints take a tenth less time, and a
-#: conversion by two processes 6 % less.
+#: system. It saves half of the page faults of lints and of a conversion by two
+#: processes, and 1 % of that one's processor time (`benchmarks/compare_versions.py`),
+#: more where other programs ask for memory.
 _FREED = 4 * 1024 * 1024
 
 
