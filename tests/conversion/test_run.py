@@ -910,11 +910,12 @@ def test_numbers_of_unknown_keys_keep_their_text(
     assert output.getvalue().count(b"1E+2") == 3_000
 
 
-def test_numbers_of_restored_fields_keep_their_text_in_many_rows() -> None:
+@pytest.mark.parametrize("letter", [b"-", b"\\u002D"])
+def test_numbers_of_restored_fields_keep_their_text_in_many_rows(letter: bytes) -> None:
     """Numbers that --keep-extra stored in a row keep their text where it is read."""
     chat = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
     row = {"messages": chat, "harpia-formats": {"extra": {"nemo": {"n": 1.5}}}}
-    data = (jsonl(row) * 100).replace(b"1.5", b"1E+2")
+    data = (jsonl(row) * 100).replace(b"1.5", b"1E+2").replace(b"a-f", b"a%bf" % letter)
     output, report = converted(
         data, to="nemo-input", from_="openai-chat", reference_from="gt"
     )

@@ -28,7 +28,7 @@ from harpia_formats.conversion.mapping.compiled_fields import (
     PresenceKeys,
     compiled_as_dict,
 )
-from harpia_formats.conversion.mapping.direct_read import direct_read
+from harpia_formats.conversion.mapping.direct_read import direct_read, extra_keys
 from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.fit import (
     fit_record,
@@ -545,3 +545,11 @@ def test_needed_fields_become_what_the_whole_record_becomes(
             expected = mapped_whole(mapper, whole, number)
             assert mapped_directly(program, found, whole, number) == expected, text
     assert taken
+
+
+def test_escapes_of_other_letters_are_no_foreign_keys() -> None:
+    """Rows with an accent as an escape are not decoded a second time."""
+    keys = extra_keys(adapter_named("tencent-outputs"), adapter_named("nemo-output"))
+
+    assert [key for key in keys if key in rb'"harpia\u002dformats"'] != []
+    assert [key for key in keys if key in rb'"caf\u00e9"'] == []
