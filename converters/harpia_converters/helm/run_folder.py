@@ -78,9 +78,10 @@ class StatisticsIndex:
             if opened.layout is not Layout.ARRAY:
                 raise SourceError(self.name, f"{self.member} is no array of statistics")
             for frame in frames_of(opened, ROW_LIMIT):
-                if not isinstance(frame, Chunk):
+                if isinstance(frame, Chunk):
+                    self._add(frame)
+                elif frame.kind != "empty":  # no metric is of single instances
                     raise self._broken_at(frame.start, frame.kind)
-                self._add(frame)
 
     def _broken_at(self, start: Cursor, kind: str) -> SourceError:
         place = f"line {start.line:,} ({kind})"

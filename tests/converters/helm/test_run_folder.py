@@ -256,6 +256,15 @@ def test_files_of_two_runs_are_told_apart(tmp_path: Path) -> None:
     )
 
 
+def test_a_run_may_have_no_statistics_of_instances(tmp_path: Path) -> None:
+    """Where no metric is one of single instances, HELM writes an empty list."""
+    folder = folder_of(document("joint"), tmp_path / "run")
+    (folder / STATS).write_text("[]")
+
+    assert {*codes_of(validate(folder))} == {"R102"}
+    assert not any(record.outputs[0].scores for record in read(folder))
+
+
 def test_a_run_that_was_cut_off_is_reported(tmp_path: Path) -> None:
     """What stands before the cut is still read and counted."""
     folder = folder_of(document("joint"), tmp_path / "run")
