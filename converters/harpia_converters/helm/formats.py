@@ -209,6 +209,7 @@ RULES = (
             b', "stats_without_instance": {"count": 1, "first": [{"instance_id": '
             b'"id2", "train_trial_index": 0, "stats": []}]}, "num_instances"',
         ),
+        in_reading=True,
     ),
     _rule(
         "R104",
@@ -227,6 +228,7 @@ RULES = (
         "stats.json has the number of instances without perturbation of each split. If "
         "it differs, a file was cut, or the files are of two runs.",
         _run.replace(b'"num_instances": {"test": 1}', b'"num_instances": {"test": 2}'),
+        in_reading=True,
     ),
     _rule(
         "R106",

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from cases import for_each_case
-from harpia_formats import detect, read, validate
+from harpia_formats import convert, detect, read, validate
 from problem_codes import codes_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "helm" / "valid"
@@ -254,6 +254,18 @@ def test_files_of_two_runs_are_told_apart(tmp_path: Path) -> None:
     assert found["R105"].message == (
         "there are 2 instances of the split test, but stats.json says 200"
     )
+
+
+def test_conversion_tells_that_files_are_of_two_runs(tmp_path: Path) -> None:
+    """A conversion warns of statistics that are not read, and of missing instances."""
+    folder = folder_of(document("joint"), tmp_path / "run")
+    edit(folder / STATS, '"instance_id": "id4"', '"instance_id": "id40"')
+    edit(folder / "stats.json", '"mean": 2', '"mean": 200')
+
+    report = convert(folder, to="record", output=tmp_path / "out.jsonl")
+
+    assert report.ok
+    assert {problem.code for problem in report.report.problems} == {"R103", "R105"}
 
 
 def test_a_run_may_have_no_statistics_of_instances(tmp_path: Path) -> None:
