@@ -13,7 +13,11 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.helm.formats import ALONE
-from harpia_formats.conversion.mapping.fields import FieldTable, without
+from harpia_formats.conversion.mapping.fields import (
+    FieldTable,
+    members_of_both,
+    without,
+)
 from harpia_formats.conversion.mapping.preparation import extraction, tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -180,12 +184,12 @@ def _completion_extra(
     state: Row, first: Row, completion: Row
 ) -> dict[str, Row] | UnsetType:
     """Return what is known of a completion apart from its fields."""
-    kept = without(completion, _known_of_completion)
+    written = without(completion, _known_of_completion)
     thinking = completion.get("thinking") or {}
     if thinking.keys() - {"text"}:
-        kept["thinking"] = thinking
+        written["thinking"] = thinking
     request, result = state["request"], state["result"]
-    kept |= {key: request[key] for key in _kept_of_request if key in request}
+    kept = {key: request[key] for key in _kept_of_request if key in request}
     kept |= {
         key: item
         for key, item in result.items()
@@ -193,9 +197,11 @@ def _completion_extra(
     }
     if result["success"] and result.get("error"):
         kept["error"] = result["error"]
-    kept |= without(_own_of(state, first), _of_request)
+    own = without(_own_of(state, first), _of_request)
     if others := _other_settings(request, first["request"]):
-        kept["request"] = others
+        own["request"] = others
+    kept = members_of_both(kept, written, "completion")
+    kept = members_of_both(own, kept, "result")
     return {_vendor: kept} if kept else UNSET
 
 
@@ -283,7 +289,9 @@ def _with_stats(
         stat["name"]["name"]: _value(stat) for stat in stats if is_bookkeeping(stat)
     }
     extra = {} if output.extra is UNSET else output.extra
-    kept = {**extra.get(_vendor, {}), "statistics": others} if others else None
+    kept = members_of_both(
+        {"statistics": others} if others else {}, extra.get(_vendor, {}), "result"
+    )
     return replace(
         output,
         scores=scores or UNSET,

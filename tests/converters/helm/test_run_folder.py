@@ -277,6 +277,27 @@ def test_a_run_may_have_no_statistics_of_instances(tmp_path: Path) -> None:
     assert not any(record.outputs[0].scores for record in read(folder))
 
 
+def test_keys_of_one_name_are_kept_of_each_part_of_an_answer(tmp_path: Path) -> None:
+    """What completion, result and request have by one name is kept of each."""
+    run = document("joint")
+    state = run["request_states"][0]["states"][0]
+    state["annotations"] = {"of": "request"}
+    state["result"] |= {"cached": True, "annotations": {"of": "result"}}
+    text, statistics = state["result"]["completions"][0]["text"], "of completion"
+    state["result"]["completions"] = [
+        {"text": text, "cached": "of completion", "statistics": statistics}
+    ]
+    first, *_ = read(folder_of(run, tmp_path / "run"))
+    kept = (first.outputs[0].extra or {})["helm"]
+
+    assert kept["completion"] == {"cached": "of completion"}
+    assert kept["annotations"] == {"of": "request"}
+    assert kept["result"] == {"annotations": {"of": "result"}}
+    assert kept["cached"] is True
+    assert kept["result_"] == {"statistics": statistics}
+    assert kept["statistics"]["num_prompt_tokens"]
+
+
 def test_a_run_that_was_cut_off_is_reported(tmp_path: Path) -> None:
     """What stands before the cut is still read and counted."""
     folder = folder_of(document("joint"), tmp_path / "run")
