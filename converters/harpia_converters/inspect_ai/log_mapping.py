@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from harpia_converters.inspect_ai.formats import KEY
 from harpia_converters.inspect_ai.messages import (
     ASSISTANT,
+    SYSTEM,
+    USER,
     Attachments,
     Chat,
     Value,
@@ -278,10 +280,13 @@ def _error(sample: Row, output: Row) -> Any:
     return output.get("error") or UNSET
 
 
-def with_conversation(answer: Output, chat: Chat, asked: list[Row]) -> Output:
+def with_conversation(
+    answer: Output, chat: Chat, asked: list[Row], system: str | None
+) -> Output:
     """Return the first output with the conversation that led to it.
 
-    A conversation that is only what was `asked` and the answer is not repeated.
+    A conversation that is only what was `asked` and the answer is not repeated, nor is
+    one of the `system` message of the record, the formatted prompt and the answer.
     """
     if not chat.turns:
         return answer
@@ -289,12 +294,13 @@ def with_conversation(answer: Output, chat: Chat, asked: list[Row]) -> Output:
     own: Row = {"role": ASSISTANT, "content": answer.text}
     if answer.reasoning is not UNSET:
         own["reasoning"] = answer.reasoning
-    sent = chat.turns[: chat.first_answer()]
-    is_repeated = chat.consists_of(sent if prompt is not None else asked, own)
+    if prompt is not None:
+        asked = [] if system is None else [{"role": SYSTEM, "content": system}]
+        asked.append({"role": USER, "content": prompt})
     return replace(
         answer,
         formatted_prompt=UNSET if prompt is None else prompt,
-        turns=UNSET if is_repeated else chat.turns,
+        turns=UNSET if chat.consists_of(asked, own) else chat.turns,
         interaction_type=chat.interaction(),
     )
 
@@ -389,7 +395,7 @@ def _read_sample(run: Run, sample: Row, kept: Row) -> Row:
     if "system" not in fields and chat.system() is not None:
         fields["system"] = chat.system()
     first, *others = read_outputs(sample, run, attachments)
-    first = with_conversation(first, chat, asked)
+    first = with_conversation(first, chat, asked, fields.get("system"))
     if chat.has_rest:
         kept["messages"] = chat.rest
     if chat.parts:

@@ -116,6 +116,33 @@ def test_members_in_another_order_are_an_error() -> None:
         list(read(data, format="inspect-log"))
 
 
+@for_each_case(
+    "sent",
+    [
+        [message("system", "Be brief."), message("user", "q")],
+        [message("user", "q")],
+        [message("system", "Be kind."), message("user", "q", reasoning="thought")],
+        [
+            message("system", "Be kind."),
+            message("user", "q", tool_calls=[{"id": "1", "function": "f"}]),
+        ],
+    ],
+)
+def test_a_conversation_that_says_more_than_the_prompt_is_kept(sent: list[Any]) -> None:
+    """The turns are kept if what was sent is no prompt below the system message."""
+    asked = [message("system", "Be kind."), message("user", "q")]
+    answer = message("assistant", "Lima")
+
+    for messages in ([*asked, answer], [*sent, answer]):
+        (record,) = read(log(sample(input=asked, messages=messages)))
+        turns = record.outputs[0].turns or messages[:0]
+
+        assert record.outputs[0].formatted_prompt == "q"
+        assert [turn["role"] for turn in turns] == [
+            turn["role"] for turn in messages if messages[:-1] != asked
+        ]
+
+
 def test_conversion_tells_what_a_log_lacks(tmp_path: Path) -> None:
     """A conversion warns of an unfinished run and of missing samples."""
     source = tmp_path / "log.json"
