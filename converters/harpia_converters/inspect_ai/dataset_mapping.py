@@ -208,7 +208,9 @@ def _with_contents(chat: list[Row], contents: list[Row], asked: list[Row]) -> li
     written = list(chat)
     for item in contents:
         number = item["message"]
-        own = {**without(chat[number], _content_keys), **_content_in(item)}
+        content = _content_in(item)
+        lost = {*_content_keys} - content.keys()
+        own = {**without(chat[number], lost), **content}
         read = _with_text(own, content_of(own, Attachments({})))
         if all(read.get(key) == asked[number].get(key) for key in _content_keys):
             written[number] = own

@@ -1,5 +1,6 @@
 """Samples of Inspect's data sets as records, and records as such samples."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:
     assert rows[0]["input"] == "Capital of Peru?"
     assert [each["role"] for each in rows[1]["input"]] == ["system", "user"]
     assert rows[1]["target"] == ["5", "five"]
+
+
+def test_keys_of_a_message_stay_in_their_order(tmp_path: Path) -> None:
+    """A content that is kept as a whole is written where it stood in its message."""
+    content = [{"type": "text", "text": "Capital of Peru?", "more": 1}]
+    asked = {"role": "user", "content": content, "name": "Ana"}
+    row, output = {"input": [asked], "target": "Lima"}, tmp_path / "out.jsonl"
+
+    assert convert(jsonl(row), to="inspect-dataset", output=output).ok
+    assert json.dumps(jsonl_rows(output)) == json.dumps([row])
 
 
 def test_targets_of_a_log_stay_letters(tmp_path: Path) -> None:
