@@ -85,7 +85,7 @@ def target_remarks(row: Any) -> Iterator[Remark]:
 
 def metric_remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark on each metric that is no number of a sample (A123)."""
-    for name in row.get("metrics") or ():
+    for name in dict.fromkeys(row.get("metrics") or ()):
         value = row.get(name)
         is_number = isinstance(value, (int, float))
         if value is None or (is_number and name not in LIKELIHOODS):

@@ -245,7 +245,7 @@ class ScoreReader:
         others = sorted(row.keys() - KNOWN_KEYS)
         names = row.get("metrics")
         scores = []
-        for name in others if names is None else names:
+        for name in others if names is None else dict.fromkeys(names):
             value = row.get(name, _nothing)
             if is_score_value(value) and name not in LIKELIHOODS:
                 scores.append(self._score(name, value, filter_))

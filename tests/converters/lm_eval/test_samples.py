@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import CORPORA
-from harpia_formats import Record, read
+from harpia_formats import Record, read, validate
 from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
@@ -186,6 +186,18 @@ def test_a_list_as_text_is_read_without_a_warning(
         found = read_row({**row, "target": target})
 
     assert found.references == references
+
+
+def test_a_metric_that_is_named_twice_is_one_score() -> None:
+    """A name that `metrics` repeats says nothing more of the one value of its key."""
+    row = jsonl_rows(FIXTURES / "choices.jsonl")[0]
+    listed = {"acc": 1.0, "bits": [1], "metrics": ["acc", "bits", "acc", "bits"]}
+    source = jsonl({**row, **listed})
+    (record,) = read(source, format="lm-eval-samples")
+
+    assert [score.metric for score in record.outputs[0].scores or ()] == ["acc"]
+    report = validate(source, format="lm-eval-samples", lint=True, select=["A123"])
+    assert report.files[0].notes == 1
 
 
 def test_type_of_other_results_is_not_believed() -> None:
