@@ -224,8 +224,6 @@ def _members(members: dict[str, Any]) -> tuple[Hashable, ...]:
 
 
 _vendor = "lm-eval"
-#: Members of results of which each task has its own.
-_of_tasks = ("configs", "results")
 
 
 def around_of(document: Mapping[str, Any], name: str) -> dict[str, str]:
@@ -439,7 +437,8 @@ class _SampleReader:
         if kind == GENERATE and second:
             fields["params"] = second
         elif SECOND in request and second != target:
-            rest["continuation"] = second
+            # The row may have a member of that name.
+            rest["continuation" + "_" * ("continuation" in rest)] = second
         if kind == LIKELIHOOD and is_index(target, second, self._delimiter):
             return None
         return texts_of(target)

@@ -200,6 +200,20 @@ def test_a_metric_that_is_named_twice_is_one_score() -> None:
     assert report.files[0].notes == 1
 
 
+def test_a_member_called_continuation_is_kept() -> None:
+    """It stands next to the continuation of a log-likelihood, which has its name."""
+    row = jsonl_rows(FIXTURES / "choices.jsonl")[0]
+    asked = {"gen_args_0": {"arg_0": "2+2=", "arg_1": " 4"}}
+    answer = {"resps": [[["-1", "True"]]], "filtered_resps": [["-1", "True"]]}
+
+    found = read_row(
+        {**row, **answer, "arguments": asked, "target": "four", "continuation": "own"}
+    )
+
+    assert (found.extra or {})["lm-eval"]["continuation"] == "own"
+    assert (found.extra or {})["lm-eval"]["continuation_"] == " 4"
+
+
 def test_type_of_other_results_is_not_believed() -> None:
     """A choice is read as one, whatever the results of another task say."""
     results = ROOT / "fixtures" / "lm-eval-results" / "valid" / "results.json"
