@@ -68,7 +68,7 @@ def _judged(row: Row, kept: Row) -> Row:  # noqa: ARG001 - the signature of `rea
     """
     name, template = row["judge"]
     signature = tool_signature(
-        "score", KEY, judge=name, prompt=template, turn=str(row["turn"])
+        "score", KEY, judge=name, prompt=template, turn=str(int(row["turn"]))
     )
     value = row["score"] if row["score"] != NO_SCORE else None
     score = Score(metric="score", value=value, signature=signature)

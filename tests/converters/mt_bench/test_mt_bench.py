@@ -88,6 +88,8 @@ def test_a_judgement_is_about_its_turn(
     assert record.references == [reference]
     unjudged = [text for text in QUESTION["turns"] if text != prompt]
     assert record.extra == {"mt-bench": {"turns": unjudged, "reference": [other]}}
+    (scored,) = record.outputs[0].scores or []
+    assert str(scored.signature).endswith(f"|prompt:single-v1|turn:{turn:g}")
 
 
 def test_keys_of_one_name_are_kept_of_question_and_answer(asked: Path) -> None:
