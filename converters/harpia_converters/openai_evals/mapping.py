@@ -167,13 +167,13 @@ class _Sample(Struct):
         )
 
     def _place_of(self, sampled: Any) -> int:
-        """Return the place of the answer that was matched: the first of that text.
+        """Return the place of the answer that was matched: one of that text, if any.
 
-        If none has it, it is the first answer that was not matched yet.
+        Of several, it is the first one that was not matched yet, if there is one.
         """
-        free = [at for at in range(len(self.texts)) if at not in self.scores]
-        same = [at for at in free if self.texts[at] == sampled]
-        return (same or free or [0])[0]
+        same = [at for at, text in enumerate(self.texts) if text == sampled]
+        places = same or [*range(len(self.texts))] or [0]
+        return next((at for at in places if at not in self.scores), places[0])
 
     def _expected(self, data: Row) -> tuple[str, ...]:
         """Take the references; return their key if they are what was expected."""

@@ -228,6 +228,16 @@ def test_samples_are_made_of_a_log() -> None:
     assert not report.lossless
 
 
+def test_matches_are_of_the_answer_with_their_text() -> None:
+    """A second match of an answer is no match of another one."""
+    matches = [match("a", sampled="4"), match("a", sampled="4")]
+    (record,) = harpia_formats.read(
+        lines(sampling("a", sampled=["4", "5"]), *matches, FINAL)
+    )
+
+    assert [len(each.scores or []) for each in record.outputs] == [2, 0]
+
+
 # Rules
 
 
