@@ -66,7 +66,7 @@ REFERENCE_BY_TURN = "B101"
 def question_remarks(row: Any) -> Iterator[Remark]:
     """Yield a remark if a question has not one reference for each turn (B101)."""
     turns, references = row["turns"], row.get("reference")
-    if references is not None and len(turns) != len(references):
+    if references and len(turns) != len(references):
         yield Remark(
             REFERENCE_BY_TURN,
             ("reference",),

@@ -230,6 +230,11 @@ def test_answers_to_no_common_turn_have_no_prompt(
     ] == answers
 
 
+def test_a_question_may_have_an_empty_list_of_references() -> None:
+    """That is none, which a question may have."""
+    assert validate(jsonl(QUESTION | {"reference": []})).problems == ()
+
+
 def test_each_row_is_of_one_format() -> None:
     """The three kinds of rows exclude each other, and judgements of pairs are none."""
     pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"]}
