@@ -78,8 +78,8 @@ def _counts(
         here = instances.get(split, 0)
         if here != number:
             message = (
-                f"there are {here:g} instances of the split {safe(split, 100)}, "
-                f"but stats.json says {number:g}"
+                f"there are {here:,.10g} instances of the split {safe(split, 100)}, "
+                f"but stats.json says {number:,.10g}"
             )
             help_ = "take all files from one run, and see whether one was cut"
             yield Remark("R105", ("num_instances", split), message, help_)

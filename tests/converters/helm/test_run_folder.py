@@ -245,14 +245,14 @@ def test_files_of_two_runs_are_told_apart(tmp_path: Path) -> None:
     """Instances and statistics without each other, and other counts, are reported."""
     folder = folder_of(document("joint"), tmp_path / "run")
     edit(folder / STATS, '"instance_id": "id4"', '"instance_id": "id40"')
-    edit(folder / "stats.json", '"mean": 2', '"mean": 200')
+    edit(folder / "stats.json", '"mean": 2', '"mean": 2000001')
     found = {problem.code: problem for problem in validate(folder).problems}
 
     assert found.keys() == {"R102", "R103", "R105"}
     assert found["R102"].place.record_id == "id4"
     assert "id40" in found["R103"].message
     assert found["R105"].message == (
-        "there are 2 instances of the split test, but stats.json says 200"
+        "there are 2 instances of the split test, but stats.json says 2,000,001"
     )
 
 
