@@ -296,9 +296,11 @@ class Report(Result):
         That is not so if a record has no verdict, or an error is one of a whole file.
         """
         of_rows = all(file.invalid or not file.errors for file in self.files)
+        errors = [one for one in self.groups if one.severity is Severity.ERROR]
+        of_files = any(error.record is None for error in errors)
         undetermined = any(file.undetermined for file in self.files)
         is_partial = self.failures or self.lacks_records or self.may_lack_records
-        return of_rows and not (is_partial or undetermined)
+        return of_rows and not (of_files or is_partial or undetermined)
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the report is `ok`."""

@@ -287,6 +287,21 @@ def test_rows_that_are_not_valid_end_it() -> None:
     assert kept["em"].value is not None
 
 
+@pytest.mark.parametrize("more", [b"", b', {"id": 2, "epoch": "x"}'])
+def test_an_error_of_a_whole_file_is_not_left_out(more: bytes) -> None:
+    """The version of a log is as wrong if rows of it are left out as if none is."""
+    data = (
+        b'{"version": 4, "status": "success", "eval": {"task": "t", "model": "m"}, '
+        b'"samples": [{"id": 1, "epoch": 1, "input": "q", "target": "a", '
+        b'"output": {"completion": "a"}, "messages": []}%b]}' % more
+    )
+
+    scores = score(data, metrics=("em",), on_invalid="skip")
+
+    assert scores["em"].value == 1
+    assert not scores.ok
+
+
 @for_each_case("name", READABLE)
 def test_fixtures_of_every_format_are_scored(name: str) -> None:
     """Every valid file of a format with answers is scored, or refused with an error."""
