@@ -57,13 +57,9 @@ class Check:
     def as_dict(self) -> dict[str, Any]:
         """Return the check by the report contract."""
         return {
-            "data_set": self.data_set,
-            "key": self.key,
-            "expected": self.expected,
-            "found": self.found,
+            **_members(self, "data_set", "key", "expected", "found"),
             "state": self.state.value,
-            "path": self.path,
-            "line": self.line,
+            **_members(self, "path", "line"),
         }
 
 
@@ -115,6 +111,9 @@ JSON_SCHEMA = "json-schema"
 
 #: The columns of the table of problems.
 _COLUMNS = "path line column record record_id pointer code name severity message help"
+
+#: The counts of a file in a report.
+_COUNTS = "records valid invalid undetermined errors warnings notes".split()
 
 #: What a document without records is called where it is passed over.
 NO_RECORDS = "a file without records"
@@ -341,10 +340,9 @@ class Report(Result):
 
     def summary(self) -> dict[str, int]:
         """Return the sums over all files, by the report contract."""
-        counts = "records valid invalid undetermined errors warnings notes bytes"
         sums = {
             key: sum(getattr(file, key) for file in self.files)
-            for key in counts.split()
+            for key in (*_COUNTS, "bytes")
         }
         found = {"files": len(self.files), **sums}
         if self.baseline is not None:
@@ -434,30 +432,22 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
 
 
 def _because_as_dict(because: Because) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "pointer": because.pointer,
-        "value": because.value,
-        "line": because.line,
-        "column": because.column,
-    }
+    found = _members(because, "pointer", "value", "line", "column")
     return {**found, "path": because.path} if because.path else found
+
+
+def _members(owner: object, *names: str) -> dict[str, Any]:
+    """Return members of an object by their names."""
+    return {name: getattr(owner, name) for name in names}
 
 
 def group_as_dict(group: Group) -> dict[str, Any]:
     """Return `group` by the report contract."""
-    first: dict[str, Any] = {
-        "line": group.line,
-        "column": group.column,
-        "record": group.record,
-    }
+    first = _members(group, "line", "column", "record")
     if group.member:
         first["member"] = group.member
     return {
-        "path": group.path,
-        "code": group.code,
-        "pointer": group.pointer,
-        "key": group.key,
-        "count": group.count,
+        **_members(group, "path", "code", "pointer", "key", "count"),
         **({} if group.baseline is None else {"baseline": group.baseline}),
         "first": first,
     }
@@ -466,16 +456,7 @@ def group_as_dict(group: Group) -> dict[str, Any]:
 def file_as_dict(file: FileCount) -> dict[str, Any]:
     """Return `file` by the report contract."""
     return {
-        "path": file.path,
-        "format": file.format,
-        "dialect": file.dialect,
-        "records": file.records,
-        "valid": file.valid,
-        "invalid": file.invalid,
-        "undetermined": file.undetermined,
-        "errors": file.errors,
-        "warnings": file.warnings,
-        "notes": file.notes,
+        **_members(file, "path", "format", "dialect", *_COUNTS),
         **({} if file.baseline is None else {"baseline": file.baseline}),
         "complete": file.complete,
         "reason": f"skipped: it {file.reason}" if file.skipped else file.reason,
