@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
@@ -38,9 +39,11 @@ from harpia_formats.evaluation.scoring.results.result_format import (
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import Unconvertible
 from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.record import Record
 from harpia_formats.model.vendor_metrics import ScoreError
 
 
@@ -121,16 +124,21 @@ class _Run:
     def add(self, scored: ScoredAnswer) -> None:
         """Add the inputs and the scores of an answer."""
         self.results.add(scored)
-        record = replace(scored.record, outputs=[scored.output])
-        try:
-            (row,) = self.mapper.map(record).rows
-        except Unconvertible:
-            # It has nothing for any column, but needs its place in all of them.
-            row = {}
+        row = self._row(replace(scored.record, outputs=[scored.output]))
         # A run has one set of columns, whatever components the rows are of.
         row.pop(COMPONENT_KEY, None)
         self._names.update(dict.fromkeys(row))
         self.inputs.add(row)
+
+    def _row(self, record: Record) -> Row:
+        try:
+            (row,) = self.mapper.map(record).rows
+        except Unconvertible:
+            # A chat in which nobody asks is no question. What has nothing for any
+            # column needs its place in all of them.
+            is_chat = record.messages is not UNSET
+            return self._row(replace(record, messages=UNSET)) if is_chat else {}
+        return row
 
     def close(self, scores: Scores) -> None:
         """Write the run; raises `ScoreError` if there is no input."""

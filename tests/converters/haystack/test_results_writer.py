@@ -258,6 +258,17 @@ def test_several_answers_are_rows_of_their_own(tmp_path: Path) -> None:
     assert run["results"]["em"]["individual_scores"] == [0, 0, 1]
 
 
+def test_answer_to_a_chat_without_a_question_is_an_input(tmp_path: Path) -> None:
+    """A chat in which nobody asks is no question; the rest of its record stays."""
+    row = ROWS[0] | {"messages": [{"role": "assistant", "content": "Olá."}]}
+    del row["prompt"]
+    run = written(jsonl(row, ROWS[1]), "haystack-run", tmp_path, from_="record")
+
+    assert run["inputs"]["questions"] == [None, "水的沸点?"]
+    assert run["inputs"]["query_id"] == [2**70, "问"]
+    assert run["inputs"]["predicted_answers"] == ["Brasília", "100 °c"]
+
+
 def test_no_input_at_all_is_an_error(tmp_path: Path) -> None:
     """A run without any input, which Haystack refuses, is not written."""
     with pytest.raises(ScoreError, match="could be an input"):
