@@ -134,7 +134,7 @@ _end_of_raw = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 #: The tags of Jinja and of Haystack's extensions.
 _tags = frozenset(
     "autoescape block break call continue debug do elif else endautoescape endblock "
-    "endcall endfilter endfor endif endmacro endmessage endraw endset endtrans endwith "
+    "endcall endfilter endfor endif endmacro endmessage endset endtrans endwith "
     "extends filter for from if import include insert macro message now pluralize "
     "print raw set trans with".split()
 )
@@ -196,12 +196,15 @@ def _check_declared(parts: Mapping[str, Any]) -> Iterator[Remark]:
             yield Remark("K304", (key,), f"no {key} are declared", help_)
 
 
+#: `not` is no variable in Jinja; the others are arguments that Haystack itself has.
+_taken_names = frozenset("not self template template_variables".split())
+
+
 def _check_input_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:
     for path, name in inputs:
-        # `not` is the only identifier that is no variable in Jinja.
-        if not name.isidentifier() or name == "not":
-            message = f"the input name {quoted(name)} cannot be a variable's name"
-            help_ = "rename it: Jinja takes letters, digits and underscores only"
+        if not name.isidentifier() or name in _taken_names:
+            message = f"no input can be called {quoted(name)}"
+            help_ = "rename it, with letters, digits and underscores only"
             yield Remark("K301", path, message, help_)
 
 

@@ -75,6 +75,7 @@ CHANGES: list[tuple[tuple[str, ...], Any, str]] = [
     ((*PARAMETERS, "instructions"), "{{ }}", "K312"),
     ((*PARAMETERS, "instructions"), "{% foo %}", "K312"),
     ((*PARAMETERS, "instructions"), "{% raw %}{{ x", "K312"),
+    ((*PARAMETERS, "instructions"), "{{ responses }}{% endraw %}", "K312"),
     ((*PARAMETERS, "instructions"), "{% raw %}{{ x {%- endraw %}", ""),
     ((*PARAMETERS, "instructions"), "{% if responses %}{{ responses }}{% endif %}", ""),
     ((*PARAMETERS, "instructions"), "{# x #}", ""),

@@ -142,13 +142,15 @@ def test_run_is_checked_as_haystack_does(
         ({"inputs": [["a b", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
         ({"inputs": [["", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
         ({"inputs": [["not", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
+        ({"inputs": [["template", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
+        ({"inputs": [["self", "list[str]"]], "examples": []}, [("inputs", 0, 0)]),
         ({"inputs": [["ação", "list[str]"]], "examples": []}, []),
     ],
 )
 def test_names_that_jinja_fails_on_are_errors(
     change: dict[str, Any], expected: list[Any]
 ) -> None:
-    """The name of an input is one that a variable can have, in any script."""
+    """The name of an input is that of a variable in any script, and not taken."""
     found = codes_and_paths("haystack-evaluator", {**DEFINITION, **change})
 
     assert found == [("K301", each) for each in expected]
