@@ -17,7 +17,7 @@ from pathlib import Path
 
 #: What the runner shows at a place in a file. It obeys other commands, too, and finds
 #: some of them inside of lines, so everything else is shown while it obeys none.
-_ANNOTATION = re.compile(r"::(error|warning|notice) ")
+_ANNOTATION = re.compile(rb"::(error|warning|notice) ")
 
 
 class InputError(Exception):
@@ -62,26 +62,24 @@ def environment_of(inputs: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(arguments: list[str], environment: Mapping[str, str]) -> int:
-    """Run the command, show what it prints, and return its exit code."""
+    """Run the command, show what it prints byte for byte, and return its exit code."""
     command = [sys.executable, "-m", "harpia_formats", *arguments]
     annotations = []
-    token = secrets.token_hex(16)
-    print(f"::stop-commands::{token}", flush=True)
+    token = secrets.token_hex(16).encode()
+    log = sys.stdout.buffer
+    log.write(b"::stop-commands::%b\n" % token)
+    log.flush()
     with subprocess.Popen(  # noqa: S603 - our own command, without a shell
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         for line in process.stdout or ():
             if _ANNOTATION.match(line):
                 annotations.append(line)
             else:
-                print(line, end="", flush=True)
-    print(f"::{token}::")
-    print(*annotations, sep="", end="", flush=True)
+                log.write(line)
+                log.flush()
+    log.write(b"::%b::\n" % token + b"".join(annotations))
+    log.flush()
     return process.returncode
 
 

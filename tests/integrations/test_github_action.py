@@ -127,6 +127,19 @@ def test_bad_data_is_annotated(workspace: Path) -> None:
         assert line.startswith("::error file=bad.jsonl,line=6,col=1,")
 
 
+def test_log_is_that_of_the_command_in_any_encoding(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names that the encoding of Windows lacks are shown, and outputs are written."""
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    (workspace / "问.jsonl").write_bytes(BAD_LINE)
+    code, log, outputs = run(workspace, INPUT_PATHS="问.jsonl")
+
+    assert (code, outputs["errors"]) == (1, "2")
+    assert "问.jsonl: 1 record" in log
+    assert all(line.startswith("::error file=问.jsonl,") for line in obeyed(log))
+
+
 def test_inputs_are_options(workspace: Path) -> None:
     """Options and the SARIF file go to the command; quotes hold words together."""
     inputs = {
