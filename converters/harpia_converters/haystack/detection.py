@@ -95,7 +95,7 @@ _foreign_keys = frozenset(
     "references source_metadata".split()
 )
 #: Arrays and objects of other documents and of Haystack's other formats.
-_other_containers = frozenset(
+OTHER_CONTAINERS = frozenset(
     "components conversation evaluation_results groups individual_scores "
     "init_parameters inputs instances messages metrics model_outputs params results "
     "run_name target tasks".split()
@@ -217,7 +217,7 @@ def columns_sign(value: Mapping[str, Any]) -> str:
 
     An object of lists under other names can be anything, such as a service's errors.
     """
-    is_other = value.keys() & _other_containers or definition_sign(value)
+    is_other = value.keys() & OTHER_CONTAINERS or definition_sign(value)
     if is_other or _is_record(value):
         return ""
     if any(key.casefold() in _harpia_lists for key in value):
@@ -267,7 +267,7 @@ def columns_below_sign(value: Mapping[str, Any]) -> str:
 
 def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
     """Return what `sign` returns for members of `value`, or "" if the rest differs."""
-    if value.keys() & _other_containers:
+    if value.keys() & OTHER_CONTAINERS:
         return ""
     objects: list[Mapping[str, Any]] = []
     rest: list[str] = []

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_converters.haystack.detection import OTHER_CONTAINERS
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.conversion.containers.json_writers import ColumnWriter
 from harpia_formats.conversion.containers.row_writer import (
@@ -156,9 +157,10 @@ class _Run:
         self.results.close_signatures(scores)
 
     def _free(self, name: str) -> str:
-        """Return `name`, with a suffix if an input has it."""
+        """Return `name`, with a suffix if an input or an earlier result has it."""
         while name in self._names:
             name += "_score"
+        self._names[name] = None
         return name
 
     def drop(self) -> None:
@@ -180,6 +182,17 @@ def _results(files: Files, run: ResultRun) -> _Results:
     return _Results(files, tuple(map(_Individual, columns)), signature_writer(files))
 
 
+def _named_results(files: Files, run: ResultRun) -> _Results:
+    results = _results(files, run)
+    labels = {one.column.label for one in results.individual}
+    if len(labels) > 1 and not OTHER_CONTAINERS.isdisjoint(labels):
+        raise ScoreError(
+            f"no evaluator can be called {min(OTHER_CONTAINERS & labels)}, which is a "
+            "key of other documents: write NAME=METRIC with another name"
+        )
+    return results
+
+
 def _run(files: Files, run: ResultRun) -> _Run:
     try:
         constants = constants_by_path(COLUMNS, run.constants)
@@ -191,7 +204,7 @@ def _run(files: Files, run: ResultRun) -> _Run:
     return _Run(_results(files, run), inputs, mapper, name)
 
 
-RESULTS = ResultFormat("haystack-results", "haystack", _results)
+RESULTS = ResultFormat("haystack-results", "haystack", _named_results)
 RUN = ResultFormat(
     "haystack-run",
     "haystack",

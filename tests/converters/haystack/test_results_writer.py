@@ -207,10 +207,20 @@ def test_metric_does_not_overwrite_an_input(tmp_path: Path) -> None:
     data = json.dumps(
         {"responses": ["4"], "ground_truth_answers": ["4"], "em": ["x"]}
     ).encode()
-    run = written(data, "haystack-run", tmp_path)
+    metrics = ("em_score=f1", "em")
+    run = written(data, "haystack-run", tmp_path, metrics=metrics)
 
     assert run["inputs"]["em"] == ["x"]
-    assert list(run["results"]) == ["em_score"]
+    assert list(run["results"]) == ["em_score", "em_score_score"]
+
+
+@pytest.mark.parametrize("name", ["individual_scores", "results", "tasks"])
+def test_names_of_other_keys_are_refused(name: str, tmp_path: Path) -> None:
+    """Results of several metrics are not read by a key that is another document's."""
+    metrics = (f"{name}=em", "f1")
+    with pytest.raises(ScoreError, match=f"no evaluator can be called {name}"):
+        written(jsonl(*ROWS), "haystack-results", tmp_path, metrics=metrics)
+    assert not list(tmp_path.iterdir())
 
 
 def test_name_of_a_run(tmp_path: Path) -> None:
