@@ -127,7 +127,7 @@ def _message(turn: Row) -> Row:
     if len(turn) == _usual_keys:
         return message
     others = without(turn, _turn_keys)
-    taken = {key: others.pop(key) for key in _message_keys & others.keys()}
+    taken = {key: others.pop(key) for key in turn if key in _message_keys}
     return {**message, **others, **({_sharegpt: taken} if taken else {})}
 
 

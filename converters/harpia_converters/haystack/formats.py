@@ -69,12 +69,12 @@ def _spellings(columns: Iterable[Path]) -> Iterator[Remark]:
         return
     from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - start-up: for other columns only
 
-    for name in names.keys() - COLUMNS:
-        meant = nearest(name, COLUMNS - names.keys())
+    for name, path in names.items():
+        meant = "" if name in COLUMNS else nearest(name, COLUMNS - names.keys())
         if meant:
             message = f"the column {quoted(name)} is named almost like {quoted(meant)}"
             help_ = f"rename it to {quoted(meant)} if that is meant"
-            yield Remark("K103", names[name], message, help_, at_key=True)
+            yield Remark("K103", path, message, help_, at_key=True)
 
 
 def column_remarks(row: Any) -> Iterator[Remark]:

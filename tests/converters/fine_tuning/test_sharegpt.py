@@ -1,6 +1,7 @@
 """Conversations in ShareGPT's form: detected, checked and read."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,14 @@ def turns_of(record: Record) -> int:
         isinstance(record.prompt, str) + isinstance(record.system, str)
     )
     return messages + isinstance(record.gt, str)
+
+
+def test_keys_that_messages_have_stay_in_their_order() -> None:
+    """What a turn has under the keys of a message is kept in its order, in each run."""
+    for keys in permutations(["role", "content", "tool_calls"]):
+        turns = [{**ASKED, **dict.fromkeys(keys, "x")}, ASKED]
+        (record,) = read(json.dumps({"conversations": turns}).encode())
+        assert list((record.messages or [])[0]["sharegpt"]) == [*keys]
 
 
 @pytest.mark.corpora

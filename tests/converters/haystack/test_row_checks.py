@@ -1,5 +1,6 @@
 """Remarks on Haystack's documents that their schemas allow."""
 
+from itertools import permutations
 from typing import Any
 
 from cases import for_each_case
@@ -64,6 +65,13 @@ def test_columns_of_another_length_are_named(
 ) -> None:
     """A column gets a remark if its length differs from most of its component."""
     assert lengths_of(items) == [("K101", each) for each in paths]
+
+
+def test_misspelt_columns_are_named_in_their_order() -> None:
+    """Remarks on spellings come in the order of the columns, in each run."""
+    for names in permutations(["question", "contex", "Responses"]):
+        found = lengths_of({(name,): 1 for name in names})
+        assert found == [("K103", (name,)) for name in names]
 
 
 @for_each_case(
