@@ -164,11 +164,7 @@ class _Output:
 def _reason(label: str, messages: Iterable[str]) -> str:
     """Return why the metric `label` is left out, from the run's messages."""
     start = f"{label} is {LEFT_OUT}: "
-    found = (
-        statement.removeprefix(start)
-        for statement in messages
-        if statement.startswith(start)
-    )
+    found = (one.removeprefix(start) for one in messages if one.startswith(start))
     return next(found, "it cannot be computed")
 
 

@@ -21,7 +21,6 @@ from harpia_formats.conversion.containers.row_writer import (
 )
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
-from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
 from harpia_formats.evaluation.scoring.results.answer_rows import (
@@ -43,7 +42,6 @@ from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import Unconvertible
-from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
 from harpia_formats.model.vendor_metrics import ScoreError
 
@@ -58,8 +56,7 @@ class _Individual:
     def add(self, value: float | None) -> None:
         """Add the score of the next answer, None if it has none."""
         # Haystack's exact match is an integer, and its reports show it as one.
-        is_whole = value is not None and self.column.is_binary
-        shown = int(value) if is_whole and value is not None else value
+        shown = int(value) if value is not None and self.column.is_binary else value
         self.texts.extend_bytes((b", " if self.texts else b"") + encode(shown))
 
     def write(self, write: Write, score: float | None) -> None:
@@ -194,11 +191,7 @@ def _named_results(files: Files, run: ResultRun) -> _Results:
 
 
 def _run(files: Files, run: ResultRun) -> _Run:
-    try:
-        constants = constants_by_path(COLUMNS, run.constants)
-    except ConversionError as error:
-        raise ScoreError(str(error)) from error
-    mapper = RecordMapper(COLUMNS, Choices(constants=constants))
+    mapper = RecordMapper(COLUMNS, Choices(constants=run.constants_of(COLUMNS)))
     name = run.names.get("run_name", "")
     inputs = RowBatches(ColumnWriter(files.write))
     return _Run(_results(files, run), inputs, mapper, name)

@@ -4,7 +4,7 @@ Each score of a record has its signature in `signature`. A table has no place fo
 signatures, so these are written to a text file next to it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,7 @@ from harpia_converters.hub.mapping import RECORD
 from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
 from harpia_formats.conversion.containers.row_writer import RowBatches
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.field_constants import (
-    Completion,
-    constants_by_path,
-)
+from harpia_formats.conversion.mapping.field_constants import Completion
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.evaluation.scoring.measures.outcomes import ScoredAnswer
 from harpia_formats.evaluation.scoring.results.answer_rows import (
@@ -39,7 +36,6 @@ from harpia_formats.formats.detection.sample import delimiter_of
 from harpia_formats.model.adapter import FormatAdapter, RowCapacity
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes
-from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score, as_dict
 from harpia_formats.model.vendor_metrics import ScoreError
 
@@ -116,21 +112,10 @@ def _score(column: ScoreColumn, value: float | None, before: Score) -> Score:
     )
 
 
-def _constants(rows: FormatAdapter, run: ResultRun) -> Mapping[str, Any]:
-    """Return the values for fields that records lack, by their paths.
-
-    Raises `ScoreError` for a field that the rows do not have.
-    """
-    try:
-        return constants_by_path(rows, run.constants)
-    except ConversionError as error:
-        raise ScoreError(str(error)) from error
-
-
 def _record_writer(files: Files, run: ResultRun) -> _Records:
     mapper = None
     if run.constants:
-        choices = Choices(constants=_constants(RECORD, run))
+        choices = Choices(constants=run.constants_of(RECORD))
         mapper = RecordMapper(RECORD, choices)
     return _Records(files, columns_of(run.measured), mapper)
 
@@ -198,7 +183,7 @@ def _table_writer(files: Files, run: ResultRun) -> _Rows:
                 f"a score is called {column.row_label!r}, as is another column of the "
                 "table"
             )
-    completion = Completion(_constants(_rows, run), RowCapacity(messages=True))
+    completion = Completion(run.constants_of(_rows), RowCapacity(messages=True))
     signature_writer(files)(row_signatures(columns))
     delimiter = delimiter_of(None, files.name or "")
     encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)

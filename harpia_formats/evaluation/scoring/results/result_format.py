@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     ComputedMetric,
     ScoredAnswer,
@@ -11,8 +12,9 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import ConversionError, Problem
 from harpia_formats.model.record import Header
+from harpia_formats.model.vendor_metrics import ScoreError
 
 #: Appends bytes to a file.
 Write = Callable[[bytes], None]
@@ -56,6 +58,16 @@ class ResultRun:
     by: tuple[str, ...]
     #: Whether cells of CSV that a spreadsheet would run get a mark.
     csv_safe: bool
+
+    def constants_of(self, rows: FormatAdapter) -> Mapping[str, Any]:
+        """Return the values for fields that records lack, by their paths.
+
+        Raises `ScoreError` for a field that the rows do not have.
+        """
+        try:
+            return constants_by_path(rows, self.constants)
+        except ConversionError as error:
+            raise ScoreError(str(error)) from error
 
 
 class ResultWriter(Protocol):
