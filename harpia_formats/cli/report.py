@@ -312,7 +312,13 @@ def shown_command(arguments: Iterable[str]) -> str:
             if not equals:
                 next(left, None)
             continue
-        kept.append(masked(argument))
+        kept.append(_masked(argument))
         if argument == "--":
-            kept += map(masked, left)
+            kept += map(_masked, left)
     return shlex.join(kept)
+
+
+def _masked(argument: str) -> str:
+    """Return an argument without the secrets of a URL that it is or assigns."""
+    name, equals, value = masked(argument).partition("=")
+    return f"{name}{equals}{masked(value)}"
