@@ -46,7 +46,7 @@ def checked_inputs(given: Iterable[Any]) -> list[Input]:
 def is_rereadable(given: Input) -> bool:
     """Tell whether an input can be read several times; a stream or pipe cannot."""
     if isinstance(given, (str, PathLike)):
-        return given != "-" and not _is_pipe(given)
+        return os.fspath(given) != "-" and not _is_pipe(given)
     if isinstance(given, Source):
         origin = given.origin
         return isinstance(origin, (bytes, RemoteFile)) or (
@@ -85,7 +85,7 @@ def _stream_key(given: Input) -> object:
     if not isinstance(stream, (str, PathLike)):
         return id(stream)
     try:
-        status = os.stat(0 if stream == "-" else stream)  # noqa: PTH116 - what is no path, too
+        status = os.stat(0 if os.fspath(stream) == "-" else stream)  # noqa: PTH116 - what is no path, too
     except OSError:
         return os.fspath(stream)
     return status.st_dev, status.st_ino

@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from harpia_formats import (
     merge,
     read,
     sample,
+    split,
     validate,
 )
 from harpia_formats.plugins import SourceError
@@ -80,6 +82,21 @@ def test_file_that_went_away_has_no_second_pass(tmp_path: Path) -> None:
 
 
 ROW = b'{"id": "1", "prompt": "p", "references": ["a"], "outputs": [{"text": "a"}]}\n'
+
+
+def test_a_path_may_name_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read twice, as `-` is, and named twice it is compared with nothing."""
+    stream, end = os.pipe()
+    with open(end, "wb") as file:  # noqa: PTH123 - a descriptor
+        file.write(b"1\n2\n3\n")
+    with open(stream) as standard:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr(sys, "stdin", standard)
+        name = tmp_path / "{value}.jsonl"
+        assert split(Path("-"), ratio=(0.5, 0.5), output=name).written == 3
+        with pytest.raises(OptionError, match="<stdin> is named twice"):
+            diff(Path("-"), "-")
 
 
 @pytest.mark.parametrize(
