@@ -106,7 +106,8 @@ GITLAB_REPORTER = Reporter(
     name="gitlab",
     summary="a Code Quality report for merge requests of GitLab",
     write=write_gitlab,
-    begins=rb'\[\s*(\{"description":".{,3000}","check_name":"|\]\s*$)',
+    # The description of a finding begins with its rule, and may be long.
+    begins=rb'\[\s*(\{"description":"([A-Z]+\d{3} |.{,3000}","check_name":")|\]\s*$)',
 )
 
 

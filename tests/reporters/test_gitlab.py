@@ -2,13 +2,21 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 from hypothesis import given
 
 from effort import examples
 from generated_reports import reports, text_of
-from harpia_formats import FileCount, Group, Report, Severity
+from harpia_formats import (
+    FileCount,
+    Group,
+    Report,
+    Severity,
+    validate,
+    write_report,
+)
 
 #: What GitLab requires, by "Code Quality report format" of its documentation.
 SCHEMA = {
@@ -94,3 +102,17 @@ def test_a_file_without_verdict_is_an_entry() -> None:
     (found,) = json.loads(text_of("gitlab", report, folder="/w/pt", root="/w"))
 
     assert found["location"] == {"path": "pt/k.jsonl", "lines": {"begin": 1}}
+
+
+def test_a_report_with_a_long_description_is_replaced(tmp_path: Path) -> None:
+    """An earlier report is known also by a first finding of many long reasons."""
+    row = {f"{'键' * 150}{number}": "值" * 300 for number in range(9)}
+    when = {"properties": {key: {"const": row[key]} for key in row}}
+    schema = {"if": when | {"required": [*row]}, "then": {"required": ["a"]}}
+    report, path = validate([row], schema=schema), tmp_path / "report.json"
+    write_report(report, path, reporter="gitlab")
+    first = path.read_bytes()
+    write_report(report, path, reporter="gitlab")
+
+    assert first.index(b"check_name") > 4096
+    assert path.read_bytes() == first
