@@ -27,7 +27,7 @@ from harpia_formats.validation.redaction.shown_words import MASK, SchemaWords
 #: what it advises at its end, which quotes nothing of a file.
 _quoted = re.compile(
     r"(`(?:(?:-{2}from csv )?-{2}(?:delimiter|encoding) [^`\s]{1,16}"
-    r"|validate -{2}unsafe-fixes|-{2}from)`(?=[^'\"`]*\Z))"
+    r"|validate -{2}unsafe-fixes|-{2}from|-{2}exclude)`(?=[^'\"`]*\Z))"
     r"|'.*'|\".*\"|`.*`| \((?:after|before) .*\)\Z",
     re.DOTALL,
 )

@@ -89,6 +89,7 @@ def test_members_that_cannot_be_read_are_not_named(
             "'ZPXsecret': b.csv has no such column",
         ),
         ("score a.jsonl --stored", "no answer has a stored score"),
+        ("validate --isolated . --exclude *", "are left out by `--exclude`"),
     ],
 )
 def test_errors_of_paths_and_options_keep_their_text(
