@@ -363,7 +363,9 @@ def _hash_rows(
             has_values |= value is not None
             for _ in range(len(found) + 1, number):
                 found.append(0)
-            found.append(keyed_hash(key, b"value\0" + _bytes(value)) if value else 0)
+            found.append(
+                0 if value is None else keyed_hash(key, b"value\0" + _bytes(value))
+            )
         # What has no value is distinguished by its bytes.
         known, is_given = iter(found), len(found) > 0
         with cut_file(given.source(), options) as file:
