@@ -32,6 +32,7 @@ _words: dict[Any, str] = {
     float: "a number",
     bool: "true or false",
     tuple: "several names",
+    Sequence: "a list",
     dict: "a mapping",
     Mapping: "a mapping",
     os.PathLike: "a path",
@@ -114,9 +115,11 @@ def fits_type(value: Any, wanted: Any) -> bool:
         return any(fits_type(value, member) for member in get_args(wanted))
     if origin is Literal:
         return value in get_args(wanted)
-    if origin is tuple:
-        items = isinstance(value, (tuple, list, set, frozenset))
-        return items and all(fits_type(item, get_args(wanted)[0]) for item in value)
+    if origin in {tuple, Sequence}:
+        kinds = (tuple, list, set, frozenset) if origin is tuple else Sequence
+        return isinstance(value, kinds) and all(
+            fits_type(item, get_args(wanted)[0]) for item in value
+        )
     if origin is Mapping:
         key, inner = get_args(wanted)
         return isinstance(value, Mapping) and all(

@@ -111,7 +111,7 @@ class Division:
     #: The field whose values name the parts.
     by: str | None = None
     #: The share of each part by its name, or a list of shares.
-    ratio: Mapping[str, float] | Sequence[float] | None = None
+    ratio: Mapping[str, float] | Sequence[float] | str | None = None
     #: The field that rows must share to be on one side; the prompt if None.
     key: str | None = None
     seed: int | str = 0
@@ -133,8 +133,14 @@ class Division:
         chosen = [self.by, self.ratio, self.valid or self.invalid]
         if sum(one is not None for one in chosen) != 1:
             raise OptionError("choose one of: valid and invalid, by, ratio")
-        of_validation = [self.findings, self.select, self.ignore, self.schema]
-        if not self.by_verdict and (self.lint or any(of_validation)):
+        own = [
+            self.findings,
+            self.lint or None,
+            *self.select,
+            *self.ignore,
+            self.schema,
+        ]
+        if not self.by_verdict and any(one is not None for one in own):
             raise OptionError(
                 "findings, select, ignore, lint and schema are for valid and invalid"
             )

@@ -280,6 +280,24 @@ def test_rows_with_one_key_stay_together(tmp_path: Path) -> None:
         assert len(one) + len(two) == 30
 
 
+@for_each_case(
+    "key, row",
+    [
+        ("category", '{"id": %d, "category": "%s", "outputs": []}'),
+        ("x", '{"n": %d, "x": "%s"}'),
+    ],
+)
+def test_an_empty_text_is_a_key(key: str, row: str, tmp_path: Path) -> None:
+    """Rows whose field is empty stay together, as those with another text do."""
+    data = "\n".join(row % (n, "ab"[n % 4 : n % 4 + 1]) for n in range(40)).encode()
+    done = split(data, output=tmp_path / "{value}", ratio=(0.5, 0.5), key=key)
+    counts = [text.count(b'""') for text in read_parts(done).values()]
+
+    assert sorted(counts) == [0, 20]
+    for part in done.parts:
+        Path(part.path).unlink()
+
+
 def test_a_file_for_each_value(tmp_path: Path) -> None:
     """Rows go to the file of their value; names are safe, and none is used twice."""
     texts = ["a/b", "a_b", "..", "", None, "é", "(none)"]
@@ -484,6 +502,10 @@ def test_options_that_contradict_each_other(tmp_path: Path) -> None:
         {"by": "category", "ratio": (0.5, 0.5)},
         {"by": "category", "findings": "f"},
         {"by": "category", "key": "id"},
+        {"by": "category", "schema": {}},
+        {"ratio": (0.5, 0.5), "schema": False},
+        {"ratio": ("0.5", "0.5")},
+        {"ratio": (0.5, None)},
         {"ratio": (0.5, 0.4)},
         {"ratio": (1.0,)},
         {"ratio": (float("nan"), 0.5)},
