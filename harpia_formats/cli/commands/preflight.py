@@ -24,6 +24,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 from harpia_formats.expectations.preflight_file import read_plan
 from harpia_formats.expectations.preflight_plan import Plan, PreflightOptions
 from harpia_formats.expectations.preflight_run import Preflight
+from harpia_formats.files.io.urls import masked
 from harpia_formats.model.report import Report
 from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters import Options as ReportOptions
@@ -138,6 +139,6 @@ def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> Exit
 
     FilesRead(files, unpackers=all_unpackers()).check(str(to_file))
     write_file(str(to_file), [found.text.encode()], overwrite=overwrite)
-    name = safe(str(to_file), MESSAGE_LIMIT)
+    name = safe(masked(str(to_file)), MESSAGE_LIMIT)
     write_stderr(f"wrote {name}; edit it, and run: harpia-formats preflight {name}\n")
     return ExitCode.OK

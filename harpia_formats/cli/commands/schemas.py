@@ -21,6 +21,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     text_writer,
     write_stderr,
 )
+from harpia_formats.files.io.urls import masked
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Path
 from harpia_formats.model.report import Report
@@ -202,6 +203,6 @@ def schema_infer(given: Given) -> ExitCode:
             overwrite=given.overwrite,
         )
         if not given.quiet:
-            name = safe(given.output, MESSAGE_LIMIT)
+            name = safe(masked(given.output), MESSAGE_LIMIT)
             write_stderr(f"{name}: {found.headline()}\n")
     return exit_code_of(found.report, ok=found.ok)

@@ -19,6 +19,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     text_writer,
     write_stderr,
 )
+from harpia_formats.files.io.urls import masked
 from harpia_formats.model.safe_text import safe
 
 if TYPE_CHECKING:  # the help page needs none of it
@@ -106,7 +107,7 @@ def _write(session: "ViewSession", given: Given) -> None:
     if given.output != "-":
         total = session.rows({**query, "start": "0", "count": "1"})["total"]
         rows = "1 row" if total == 1 else f"{total:,} rows"
-        write_stderr(f"{safe(given.output, MESSAGE_LIMIT)}: {rows}\n")
+        write_stderr(f"{safe(masked(given.output), MESSAGE_LIMIT)}: {rows}\n")
 
 
 def _serve(

@@ -1,5 +1,6 @@
 """Which places an output may have, and the message on one that it may not."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -233,3 +234,32 @@ def test_errors_of_outputs_are_sent_from_workers() -> None:
     assert given.args == error.args
     assert error.outcome == "nothing was written: permission denied"
     assert error.without_values() is error
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "schema infer a.jsonl -o",
+        "preflight --init a.jsonl -o",
+        "view a.jsonl --query text=q -o",
+        "head a.jsonl -o",
+        "split a.jsonl --by id -o {value}",
+        "convert a.jsonl --to record -o",
+    ],
+)
+def test_messages_on_an_output_hide_its_password(
+    command: str, folder: Path, store: Any, run: InProcess
+) -> None:
+    """What a command prints of an address has no secret, and the file is there."""
+    if command.startswith("view"):
+        pytest.importorskip("starlette", reason='needs the extra "view"')
+    *words, name = [*command.split(), "memory://me:s3cret@host/x"]
+    if "{value}" in words:
+        name += words.pop()
+    with contextlib.chdir(folder):
+        found = run(*words, name)
+
+    assert found.code == 0
+    assert "memory://***@host/x" in found.err
+    assert "s3cret" not in found.err + found.out
+    assert len(store.find("")) == 1
