@@ -5,13 +5,9 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any, cast
 
-from harpia_formats.conversion.output_files import (
-    check_output,
-    name_of,
-)
+from harpia_formats.conversion.output_files import check_output, name_of
 from harpia_formats.conversion.subsets.cut_file import CutFile, Row
 from harpia_formats.conversion.subsets.open_file import (
-    RereadInput,
     cut_file,
     notes_on,
     one_source,
@@ -214,7 +210,8 @@ def copy_sample(
         outputs.claim(fspath(output))
     with reread_input(given) as input_:
         try:
-            rows = _count_rows(input_, options)
+            with cut_file(input_.source(), options) as file:
+                rows = sum(1 for _ in file.rows())
             chosen = sampled_numbers(rows, size, seed)
             with cut_file(input_.source(), options) as file:
                 target = outputs.open(output)
@@ -230,12 +227,6 @@ def copy_sample(
             raise
     part = WrittenPart("", target.name, target.rows)
     return Subset(rows, (part,), size <= rows, (*notes, *outputs.group.notes))
-
-
-def _count_rows(given: RereadInput, options: SubsetOptions) -> int:
-    """Return how many rows a file has."""
-    with cut_file(given.source(), options) as file:
-        return sum(1 for _ in file.rows())
 
 
 def check_same_rows(name: str, before: int, now: int) -> None:

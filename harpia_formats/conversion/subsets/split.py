@@ -35,7 +35,6 @@ from harpia_formats.conversion.subsets.subset_options import (
     WrittenPart,
 )
 from harpia_formats.files.io.outputs import path_component
-from harpia_formats.files.io.sink import Sink
 from harpia_formats.files.io.urls import masked
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.redaction import problems_shown, redaction_of
@@ -65,7 +64,6 @@ class Split:
             [given], [division.schema], overwrite=options.overwrite
         )
         self._places: dict[str, str] = {}
-        self._findings: Sink | None = None
         self._result: Subset | None = None
         if division.by_verdict:
             self._claim_verdicts()
@@ -120,27 +118,17 @@ class Split:
         """Assign rows to parts; yield the problems of those that are not valid."""
         if not self._division.by_verdict:
             return assigned(given, self._division, self._options)
-        run = ByVerdict(given, self._division, self._options)
+        run, findings = ByVerdict(given, self._division, self._options), None
+        if self._division.findings is not None:
+            findings = self._outputs.group.open(fspath(self._division.findings))
+        hidden = self._redaction
         for problem in run:
-            if self._division.findings is None:
+            if findings is None:
                 yield problem
             else:
-                self._write_finding(problem)
-        if self._division.findings is not None:
-            self._opened_findings()
+                shown = problem if hidden is None else hidden.problem(problem)
+                findings.write(finding_line(shown))
         return run.assignment()
-
-    def _write_finding(self, problem: Problem) -> None:
-        if self._redaction is not None:
-            problem = self._redaction.problem(problem)
-        self._opened_findings().write(finding_line(problem))
-
-    def _opened_findings(self) -> Sink:
-        """Return the file of findings, which is opened at the first call."""
-        if self._findings is None:
-            place = fspath(self._division.findings or "")
-            self._findings = self._outputs.group.open(place)
-        return self._findings
 
     def _place_of(self, name: str) -> str:
         """Return the path of the part of a name, which no other output has."""
