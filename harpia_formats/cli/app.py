@@ -48,7 +48,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     print_error,
     write_stderr,
 )
-from harpia_formats.model.spelling import nearest
+from harpia_formats.model.spelling import hint_on, nearest
 
 #: What is meant by words that other programs have as commands.
 _MEANT = {
@@ -120,8 +120,6 @@ def _style_in(ctx: Any) -> Style:
 
 def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
     """Return the error for a command that does not exist, with the nearest name."""
-    from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
-
     if asked in _MEANT:
         return UsageError(f"there is no command {asked!r}; use {_MEANT[asked]}")
     longer = [name for name in names if name.startswith(asked)]
@@ -134,8 +132,6 @@ def check_second_word(arguments: Sequence[str]) -> None:
     seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
     if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
         return
-    from harpia_formats.model.spelling import nearest  # noqa: PLC0415 - for two commands only
-
     near = nearest(arguments[1], seconds)
     if near:
         raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])

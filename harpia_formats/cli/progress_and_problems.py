@@ -16,6 +16,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     MESSAGE_LIMIT,
     USUAL_WIDTH,
     print_error,
+    print_notes,
     width_of,
     write_stderr,
 )
@@ -145,8 +146,6 @@ class Progress:
         if notice != self._notice:
             self._notice = notice
             self.hide()
-            from harpia_formats.cli.streams_and_exit_codes import print_notes  # noqa: PLC0415 - only for runs that wait
-
             print_notes([notice])
             self._last = time.monotonic()
         now = time.monotonic()
@@ -176,7 +175,6 @@ class Progress:
 
     def _draw(self, name: str, done: int, total: int | None, text: str) -> None:
         """Draw the bar, or write a line."""
-        from harpia_formats.model.safe_text import safe  # noqa: PLC0415 - for the same reason
         from harpia_formats.model.text_columns import progress_bar  # noqa: PLC0415 - only for long runs: start-up time
 
         name = safe(name)
@@ -190,8 +188,6 @@ class Progress:
 
     def _write(self, text: str) -> None:
         """Write text as it is to standard error, if that is possible."""
-        from harpia_formats.cli.streams_and_exit_codes import write_stderr  # noqa: PLC0415 - only for long runs
-
         write_stderr(text, is_fitted=True)
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.safe_text import digits, escaped, safe
-from harpia_formats.model.text_columns import columns, columns_of
+from harpia_formats.model.text_columns import columns, columns_of, joined
 from harpia_formats.reporters.phrases import (
     BOLD,
     COLORS,
@@ -141,8 +141,6 @@ def _headline(problem: Problem, options: Options) -> list[str]:
     shown = [part for part in parts if part]
     if not options.wraps:
         return ["  ".join(shown)]
-    from harpia_formats.model.text_columns import joined  # noqa: PLC0415 - for terminals only
-
     spaces = ["", *["  "] * (len(shown) - 1)]
     return joined(zip(spaces, shown, strict=True), options.width, "    ")
 

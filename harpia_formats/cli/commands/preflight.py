@@ -23,7 +23,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
 )
 from harpia_formats.expectations.preflight_file import read_plan
 from harpia_formats.expectations.preflight_plan import Plan, PreflightOptions
-from harpia_formats.expectations.preflight_run import Preflight
+from harpia_formats.expectations.preflight_run import Preflight, description
 from harpia_formats.files.io.urls import masked
 from harpia_formats.model.report import Report
 from harpia_formats.model.safe_text import safe
@@ -97,8 +97,6 @@ def preflight(given: Given) -> ExitCode:
 
 def _describe(plan: Plan, run: Preflight) -> ExitCode:
     """Print what would be checked."""
-    from harpia_formats.expectations.preflight_run import description  # noqa: PLC0415 - only on request
-
     try:
         lines = "".join(f"{line}\n" for line in description(plan, run))
         failures = run.report_before().failures

@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import filter as matching_names
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
@@ -344,11 +345,10 @@ def _expand(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
 
 
 def _matching_names(folder: Path, pattern: str) -> list[str]:
-    from fnmatch import filter as matching  # noqa: PLC0415 - only patterns need it
-
     hidden = pattern.startswith(".")
     names = (entry.name for entry in _entries(folder))
-    return matching((name for name in names if hidden or name[0] != "."), pattern)
+    visible = (name for name in names if hidden or name[0] != ".")
+    return matching_names(visible, pattern)
 
 
 def _missing_reason(path: Path) -> str:
