@@ -187,9 +187,10 @@ class Preflight:
         because = stated.because(outcome.value)
         rule = self._rules[outcome.code]
         own = self._rules[outcome.record_code or outcome.code]
+        cause = ""
         if data_set.only_warns(outcome.key, outcome.item):
             # Its findings are a group of their own: others of the key may be errors.
-            pointer = f"{because.pointer}{pointer_of((outcome.item,))}"
+            cause = pointer = f"{because.pointer}{pointer_of((outcome.item,))}"
             because = replace(because, pointer=pointer)
             rule = replace(rule, severity=Severity.WARNING)
             own = replace(own, severity=Severity.WARNING)
@@ -206,7 +207,7 @@ class Preflight:
         hints = outcome.hints if outcome.hints and not self._redaction else repeat("")
         for message, hint in zip(outcome.messages, hints, strict=False):
             problem = _problem(rule, stated.place(), message + hint, outcome.help)
-            problem = replace(problem, excerpt=stated.excerpt())
+            problem = replace(problem, excerpt=stated.excerpt(), cause=cause)
             yield from add_problem(self._of_file, self._counted_file(), problem)
 
     def _counted_file(self) -> FileCount:

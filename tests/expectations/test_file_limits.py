@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import harpia_formats
 from cases import for_each_case
 from fixture_files import schema_file
 from harpia_formats import PreflightError, Report
+from harpia_formats.reporters import REPORTERS, Options
 from in_process import InProcess
 
 #: Writes rows as lines of JSON into a file below the folder of the test.
@@ -198,6 +200,33 @@ def test_other_members_of_a_key_that_warns_are_errors(write: Write) -> None:
     assert report.errors == 7
     (check,) = (one for one in report.checks if one.state.value == "warned")
     assert "no record has a value in category" in check.found
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_errors_and_warnings_of_a_rule_are_groups_of_their_own(
+    write: Write, *, redact: bool
+) -> None:
+    """So they are in one file and of one key, and no shown one counts as not shown."""
+    path = write("a.jsonl", *records(3))
+    expected = {
+        "ids-in": "b",
+        "same-ids-as": "b",
+        "required-values": {"prompt": "x", "category": "y"},
+        "max-prompt-bytes": 0,
+        "warn": ["same-ids-as", "required-values.prompt"],
+    }
+    other: dict[str, Any] = {"files": path, "format": "record"}
+    plan = {"datasets": {"a": other | expected, "b": other}}
+
+    report = harpia_formats.preflight(plan, redact=redact)
+
+    of_groups = Counter[str]()
+    for group in report.groups:
+        of_groups[group.severity.value] += group.count
+    assert of_groups == {"error": report.errors, "warning": report.warnings}
+    shown: list[str] = []
+    REPORTERS["concise"].write(report.problems, lambda: report, shown.append, Options())
+    assert "shown" not in "".join(shown)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Take the values of records out of problems, reports, reasons and exceptions."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -12,6 +12,7 @@ from harpia_formats.files.io.reader import SourceError, error_reason
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.detection.result import Detected
 from harpia_formats.formats.registry import all_rules
+from harpia_formats.formats.rules.preflight_rules import CODES as PREFLIGHT
 from harpia_formats.model.problem import HarpiaFormatsError, Place, Problem
 from harpia_formats.model.report import (
     Check,
@@ -51,8 +52,9 @@ class Redaction:
     def problem(self, problem: Problem) -> Problem:
         """Return a problem without values."""
         place = self.place(problem.place)
+        cause = problem.cause if problem.code in PREFLIGHT else ""
         if problem.hides_values:
-            return replace(problem, place=place)
+            return replace(problem, place=place, cause=cause)
         rule = self._rules.get(problem.code)
         return Problem(
             code=problem.code,
@@ -62,6 +64,7 @@ class Redaction:
             message=rule.summary if rule is not None else "",
             schema_pointer=problem.schema_pointer,
             key=self.words.masked(problem.key),
+            cause=cause,
             hides_values=True,
         )
 
@@ -90,38 +93,38 @@ class Redaction:
 
     def report(self, report: Report) -> Report:
         """Return a report without values; groups that then look the same are one."""
-        groups: dict[tuple[str, str, str, str], Group] = {}
-        for group in report.groups:
-            self._add(group, groups)
         return replace(
             report,
             files=tuple(map(self.file, report.files)),
-            groups=tuple(groups.values()),
+            groups=self._groups(report.groups),
             problems=tuple(map(self.problem, report.problems)),
             checks=tuple(map(_check, report.checks)),
         )
 
-    def _add(
-        self, group: Group, groups: dict[tuple[str, str, str, str], Group]
-    ) -> None:
-        """Add a group to those of the same file, code, pointer and key."""
-        pointer = self.words.pointer(group.pointer)
-        key = self.words.masked(group.key)
-        rule = self._rules.get(group.code)
-        found = groups.get((group.path, group.code, pointer, key))
-        if found is not None:
-            found.count += group.count
-            if group.baseline is not None:
-                found.baseline = (found.baseline or 0) + group.baseline
-            return
-        groups[group.path, group.code, pointer, key] = replace(
-            group,
-            pointer=pointer,
-            key=key,
-            cause="",
-            message=rule.summary if rule is not None else "",
-            member=self.member(group.member),
-        )
+    def _groups(self, groups: Iterable[Group]) -> tuple[Group, ...]:
+        """Return groups without values, those of one file that look alike as one."""
+        found: dict[tuple[str, ...], Group] = {}
+        for group in groups:
+            pointer, cause = group.pointer, group.cause
+            if group.code not in PREFLIGHT:  # those of a preflight are in its file
+                pointer, cause = self.words.pointer(pointer), ""
+            key = self.words.masked(group.key)
+            kind = group.path, group.code, pointer, key, cause
+            if (first := found.get(kind)) is not None:
+                first.count += group.count
+                if group.baseline is not None:
+                    first.baseline = (first.baseline or 0) + group.baseline
+                continue
+            rule = self._rules.get(group.code)
+            found[kind] = replace(
+                group,
+                pointer=pointer,
+                key=key,
+                cause=cause,
+                message=rule.summary if rule is not None else "",
+                member=self.member(group.member),
+            )
+        return tuple(found.values())
 
     def file(self, file: FileCount) -> FileCount:
         """Return the counts of a file; what its reason quotes is masked."""
