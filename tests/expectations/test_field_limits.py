@@ -68,6 +68,7 @@ def test_numbers_outside_of_a_range_are_found(write: Write) -> None:
         ("9007199254740993.0", 9007199254740992, False),
         ("1e-99999999999999999999", 1, True),
         ("1e400", 9, False),
+        pytest.param("9", 10**400, True, id="beyond floats"),
     ],
 )
 def test_numbers_are_compared_exactly(
