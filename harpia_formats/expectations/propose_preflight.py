@@ -242,7 +242,7 @@ def _lines_of_records(
     def can(key: str) -> bool:
         return _carries_what_is_needed(format_, key)
 
-    if "" not in models and 0 < len(models) <= _PROPOSED and can("models"):
+    if "" not in models and _are_proposed(models) and can("models"):
         yield f"models = {toml_value(models)}"
     if facts.times and can("answers-per-question"):
         yield f"answers-per-question = {facts.times}"
@@ -261,7 +261,7 @@ def _lines_of_records(
     allowed = [
         f"{field} = {toml_value(sorted(values))}"
         for field, values in facts.values.items()
-        if 0 < len(values) <= _PROPOSED and facts.always[field]
+        if _are_proposed(sorted(values)) and facts.always[field]
     ]
     if allowed:
         yield f"# allowed-values = {{ {', '.join(allowed)} }}"
@@ -274,6 +274,11 @@ def _lines_of_records(
     if facts.outputs and (relation := next(relations, None)):
         key, other = relation
         yield f"# {key} = {toml_value(other)}"
+
+
+def _are_proposed(texts: Sequence[str]) -> bool:
+    """Tell whether texts are few, and none has what would be taken for a variable."""
+    return 0 < len(texts) <= _PROPOSED and not used_variables({"": texts})
 
 
 def _carries_what_is_needed(format_: str, key: str) -> bool:

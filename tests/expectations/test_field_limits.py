@@ -1,6 +1,7 @@
 """Ranges, patterns, uniqueness and missing values of any field of records."""
 
 import io
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -275,6 +276,23 @@ def test_the_range_of_scores_is_proposed(write: Write, run: InProcess) -> None:
 
     assert '# min-values = { "outputs.scores.value" = 0 }\n' in text
     assert '# max-values = { "outputs.scores.value" = 1 }\n' in text
+
+
+@pytest.mark.parametrize("name", ["$X", "${X}"])
+def test_a_text_like_a_variable_is_not_proposed(
+    tmp_path: Path, run: InProcess, name: str
+) -> None:
+    """The data meets the file that is written for it, whatever its texts are."""
+    path, target = tmp_path / "a.jsonl", tmp_path / "preflight.toml"
+    outputs = [{"model": name, "text": "4"}]
+    path.write_text(json.dumps({"prompt": "1", "category": name, "outputs": outputs}))
+
+    assert run("preflight", "--init", path, "-o", target).code == 0
+    text = target.read_text()
+    target.write_text(text.replace("# allowed", "allowed"))
+
+    assert harpia_formats.preflight(target).ok
+    assert ("models =" in text) is ("allowed-values =" in text) is (name == "$X")
 
 
 def test_any_column_of_a_table_is_a_field(tmp_path: Path) -> None:
