@@ -46,7 +46,7 @@ class Comparison(StrEnum):
 #: Normalises one text as rule X102 does.
 _compared = ComparedTexts(0, 1, ((),))
 #: Numbers, which are kept whole, and other characters.
-_parts = re.compile(r"[0-9]+|[^0-9]")
+_parts = re.compile(r"\d+|\D")
 
 
 def prompt_texts(record: Record) -> list[str]:
@@ -119,7 +119,7 @@ def _compared_text(text: str, how: Comparison) -> str:
     if not letters:  # a text of punctuation only is compared as it is
         return f"\0{text.strip()}"
     if how is Comparison.NEAR and len(letters) >= FEW:
-        return "".join(sorted(_parts.findall(letters)))
+        return "\n".join(sorted(_parts.findall(letters)))
     return letters
 
 

@@ -80,6 +80,16 @@ def test_the_same_prompt_is_found_in_each_comparison_from_the_strictest(
             "Add the numbers 12 and 34 and tell me the sum.",
             "Add the numbers 13 and 24 and tell me the sum.",
         ),
+        (
+            "near",
+            "Add the numbers 12 and 3 and tell me the sum.",
+            "Add the numbers 1 and 23 and tell me the sum.",
+        ),
+        (
+            "near",
+            "Add the numbers ४५ and ६ and tell me the sum.",
+            "Add the numbers ४ and ५६ and tell me the sum.",
+        ),
     ],
 )
 def test_other_prompts_are_not_found(
