@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from operator import itemgetter
 
@@ -71,7 +72,8 @@ def limit_of(value: object) -> Limit:
         return Limit(f"{match[1]} %", share=share)
     hint = ""
     if isinstance(value, float) and 0 <= value < 1:
-        hint = f'; a share is written as "{value * _WHOLE:g} %"'
+        percent = (Decimal(repr(value)) * _WHOLE).normalize()
+        hint = f'; a share is written as "{abs(percent):f} %"'
     raise TypeError(hint)
 
 

@@ -319,7 +319,7 @@ def _mapped_paths(data_set: DataSet, format_: Format) -> frozenset[str]:
 def _check_rules(data_set: DataSet, needed: str) -> None:
     """Raise `PreflightError` if rules are left out without which rows are not read."""
     rules = rules_for()
-    active = _active(data_set)
+    active = _active(data_set.values)
     missing = [
         code
         for code, rule in rules.items()
@@ -337,18 +337,20 @@ def _check_rules(data_set: DataSet, needed: str) -> None:
 
 def _check_findings(data_set: DataSet) -> None:
     """Raise `PreflightError` for a limit on findings of rules that are not checked."""
-    active = _active(data_set)
+    active = _active(data_set.values)
     for name in data_set.values.get("max-findings", ()):
         rules = rules_for(asked=[name])
         asked = selected_rules(rules, [name], [])
         of_validate = {code for code in asked if rules[code].command == "validate"}
         if of_validate & active:
             continue
-        hint = "select it"
+        hint = "add lint = true"
         if not of_validate:
             hint = "it is no rule on the files themselves"
-        elif any(rules[code].lint for code in of_validate):
-            hint = "add lint = true"
+        elif of_validate & _active({**data_set.values, "ignore": ()}):
+            hint = "take it out of ignore"
+        elif "select" in data_set.values:
+            hint = "add it to select"
         reason = f"cannot be checked: {name} is not checked; {hint}"
         raise data_set.stated("max-findings").error(reason)
 
@@ -379,9 +381,8 @@ def _vendor_of(rule: Rule) -> str:
     return known.vendor
 
 
-def _active(data_set: DataSet) -> frozenset[str]:
+def _active(values: Mapping[str, Any]) -> frozenset[str]:
     """Return the codes of the rules that are checked in a data set."""
-    values = data_set.values
     select, ignore = list(values.get("select", ())), list(values.get("ignore", ()))
     rules = rules_for(asked=[*select, *ignore])
     return selected_rules(rules, select, ignore, lint=values.get("lint", False))

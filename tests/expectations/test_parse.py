@@ -143,6 +143,9 @@ def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
         ("a = \n", ":1: is not TOML: Invalid value"),
         (f"{START}min-records = 99999999999999999999\n", ""),
         (f"{START}max-invalid = 0.01\n", 'not 0.01; a share is written as "1 %"'),
+        (f"{START}max-invalid = 1e-7\n", 'a share is written as "0.00001 %"'),
+        (f"{START}max-invalid = -0.0\n", 'a share is written as "0 %"'),
+        (f"{START}max-invalid = 0.1234567\n", 'a share is written as "12.34567 %"'),
         ('[datasets]\nfiles = "a"\n', ":2: datasets.files: must be a table"),
         (
             f'{START}with = "${{RUN}}"\n',

@@ -444,6 +444,16 @@ def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
             "record",
             "X102 is not checked; add lint = true",
         ),
+        (
+            ['ignore = "X"', "lint = true", "max-findings = { X102 = 0 }"],
+            "record",
+            "X102 is not checked; take it out of ignore",
+        ),
+        (
+            ['select = "J"', "lint = true", "max-findings = { X102 = 0 }"],
+            "record",
+            "X102 is not checked; add it to select",
+        ),
         (["max-findings = { P101 = 0 }"], "record", "it is no rule on the files"),
         (
             ["max-findings = { K = 0 }"],
