@@ -39,11 +39,14 @@ from harpia_formats.files.toml import (
     toml_key,
 )
 from harpia_formats.model.problem import HarpiaFormatsError, TomlError
+from harpia_formats.model.safe_text import is_utf_8
 from harpia_formats.model.spelling import hint_on, nearest
 
 _variable = re.compile(r"\$\{([^{}]*)\}")
 #: Names above the keys that are texts, such as those of `datasets.NAME.checksums`.
 _ABOVE_TEXTS = 3
+#: Keys with names of files, which may be any bytes.
+_PATHS = {"files", "schema", "with", "exclude", "checksums"}
 
 
 def used_variables(document: Mapping[str, Any]) -> list[str]:
@@ -298,6 +301,9 @@ def _data_set(
         known_key = BY_NAME.get(key)
         if known_key is None:
             raise stated[key].error(_unknown_key(key))
+        for text in () if key in _PATHS else _texts_of(value, _ABOVE_TEXTS):
+            if not is_utf_8(text):
+                raise stated[key].error(f"{text!r} is not UTF-8, as all data is")
         values[key] = _checked(value, known_key, stated[key])
     if "files" not in values:
         raise own.error('names no files; add a line such as files = "data/*.jsonl"')

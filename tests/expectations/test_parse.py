@@ -192,6 +192,16 @@ def test_variables_have_the_value_given_or_that_of_the_file() -> None:
         plan_of(text, RUM="3")
 
 
+def test_only_names_of_files_may_be_other_bytes_than_utf_8() -> None:
+    """Nothing else of such a variable of the command line is met by any data."""
+    text = f'{START}exclude = "${{X}}"\nchecksums = {{ "${{X}}" = "md5:{"0" * 32}" }}\n'
+
+    assert plan_of(text, X="\udcff").data_sets[0].values["exclude"] == ("\udcff",)
+    for key in ('models = "${X}"', 'required-values = { id = ["${X}"] }'):
+        with pytest.raises(PreflightError, match=r":5: .*'a\\udcff' is not UTF-8"):
+            plan_of(text + key, X="a\udcff")
+
+
 def test_keys_of_tables_have_variables() -> None:
     """The files of checksums, and data sets that are named, may depend on a run."""
     checksum = f"md5:{'0' * 32}"
