@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,12 @@ from harpia_formats.formats.detection.mapped_format import (
 )
 from harpia_formats.formats.registry import adapter_of, all_formats, formats_named
 from harpia_formats.formats.rules.preflight_rules import CODES
-from harpia_formats.model.problem import HarpiaFormatsError, Place, Problem
+from harpia_formats.model.problem import (
+    EngineError,
+    HarpiaFormatsError,
+    Place,
+    Problem,
+)
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.redaction import redaction_of
@@ -242,7 +248,7 @@ def _at(data_set: DataSet) -> Iterator[None]:
     """Give errors the place of a data set in the preflight file."""
     try:
         yield
-    except PreflightError:
+    except (PreflightError, EngineError):
         raise
     except HarpiaFormatsError as error:
         found = data_set.stated("").error(str(error))
@@ -265,7 +271,8 @@ def _validation_options(
         is_output = RunBaseline(Options(), outputs).is_output
         exclusion = Exclusion(values.get("exclude", ()), is_output)
         format_ = require_mapped_format(data_set.inputs(), exclusion)
-    return Options(
+    return replace(
+        options.of_validation(),
         format=format_,
         # Other mapped values are found when the records are read.
         columns=values.get("map") if format_ and takes_map(format_) else None,
@@ -277,14 +284,6 @@ def _validation_options(
         lint=values.get("lint", False),
         strict=values.get("strict", False),
         exclude=values.get("exclude", ()),
-        examples=options.examples,
-        max_problems=options.max_problems,
-        redact=options.redact,
-        jobs=options.jobs,
-        executor=options.executor,
-        engine=options.engine,
-        cluster_timeout=options.cluster_timeout,
-        progress=options.progress,
     )
 
 

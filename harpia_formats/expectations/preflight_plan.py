@@ -5,7 +5,7 @@ Whether what it expects of records can be checked in their format is decided her
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from harpia_formats.model.describe import short_literal
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Because, Excerpt, Place, Severity, pointer_of
 from harpia_formats.model.spelling import hint_on
+from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -61,6 +62,18 @@ class PreflightOptions:
     cluster_timeout: float = CLUSTER_TIMEOUT
     #: Called after each part of a file with how far it was read.
     progress: Callable[[ReadProgress], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.of_validation()
+
+    def of_validation(self) -> Options:
+        """Return those that a validation has, too.
+
+        Raises `OptionError` and `EngineError` for one that cannot be used.
+        """
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        del given["variables"]
+        return Options(**given)
 
 
 #: What a plan is called that is given as values, and has no lines.

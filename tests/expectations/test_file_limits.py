@@ -16,7 +16,7 @@ import pytest
 import harpia_formats
 from cases import for_each_case
 from fixture_files import schema_file
-from harpia_formats import PreflightError, Report
+from harpia_formats import HarpiaFormatsError, PreflightError, Report
 from harpia_formats.reporters import REPORTERS, Options
 from in_process import InProcess
 
@@ -281,6 +281,27 @@ def test_a_dictionary_that_is_no_preflight_is_refused(wrong: Any) -> None:
     """What no preflight file could hold is an error without a line."""
     with pytest.raises(PreflightError, match=r"^<dict>: "):
         harpia_formats.preflight(wrong)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error"),
+    [
+        ("jobs", -1, "OptionError: jobs must be at least 0, not -1"),
+        ("engine", "dask://x", "EngineError: dask://x: is not the address"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_no_error_of_the_file(
+    write: Write, option: str, value: Any, error: str
+) -> None:
+    """It is the error that other functions raise for it, without a data set."""
+    path = write("a.jsonl", *records(1))
+
+    with pytest.raises(HarpiaFormatsError) as caught:
+        harpia_formats.preflight(
+            {"datasets": {"a": {"files": path}}}, **{option: value}
+        )
+
+    assert f"{type(caught.value).__name__}: {caught.value}".startswith(error)
 
 
 def test_the_command_writes_the_state_and_warns(
