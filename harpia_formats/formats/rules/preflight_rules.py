@@ -133,7 +133,7 @@ PREFLIGHT_RULES = (
         "Each question must have exactly as many answers of each model as the "
         "preflight file says.",
         "Models that answered different questions cannot be compared. A question is "
-        "identified by its id and its prompt, or by its prompt alone if it has no id. "
+        "identified by its id, its prompt and its references, as far as it has them. "
         "The place is the first record of the question.",
         _both + _answered("3+3?", "small"),
         _both + _answered("3+3?", "small", "large"),
