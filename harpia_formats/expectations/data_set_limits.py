@@ -105,10 +105,9 @@ def _most(key: str, most: int, counts: Counts) -> Outcome:
     message: tuple[str, ...] = ()
     if found > most:
         message = (f"there are {found:,} records, more than {most:,}",)
-    expected = f"records at most {most:,}"
     return Outcome(
         key,
-        expected,
+        f"records at most {most:,}",
         f"{found:,}",
         not message,
         RECORD_COUNT,
@@ -219,19 +218,12 @@ def _invalid(limit: Limit, counts: Counts) -> Outcome:
 def _findings(key: str, what: str, found: int, limit: Limit, counts: Counts) -> Outcome:
     """Return whether there are few findings."""
     is_met = limit.allows(found, counts.records)
-    shown = f"{found:,}"
-    if limit.share is not None:
-        shown = f"{found:,} for {with_noun(counts.records, 'record')}"
-    message = f"there are {shown} {what}, more than {limit.text}"
-    if limit.share is not None:
-        message = (
-            f"there are {found:,} {what} for {with_noun(counts.records, 'record')}"
-        )
-        message += f", more than {limit.text}"
+    of = "" if limit.share is None else f" for {with_noun(counts.records, 'record')}"
+    message = f"there are {found:,} {what}{of}, more than {limit.text}"
     return Outcome(
         key,
         f"{what} at most {limit.text}",
-        shown,
+        f"{found:,}{of}",
         is_met,
         TOO_MANY_FINDINGS,
         messages=() if is_met else (message,),
