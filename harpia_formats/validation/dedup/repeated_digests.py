@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
+from itertools import starmap
 from typing import Any
 
 from msgspec import Struct
@@ -109,16 +110,9 @@ class PairDigests:
             return
         if distinct == len(set(zip(keys, few[1::2], strict=True))) > 0:
             return
-        self._partitions.flush()
-        for partition in range(_MOST_PARTS):
-            count = self._partitions.count_of(partition) // 2
-            parts = 1
-            while parts < _MOST_PARTS and count > parts * self._whole:
-                parts *= 2
-            for part in range(parts):
-                found = self._several(Share(partition), parts - 1, part)
-                if found:
-                    yield partition, list(found)
+        for share, mask, part in self._parts():
+            if found := self._several(share, mask, part):
+                yield share.partition, list(found)
 
     def shares(self) -> Iterator[tuple[list[int], list[int]]]:
         """Yield keys and their values, in the order in which they were added.
@@ -130,6 +124,13 @@ class PairDigests:
         if few:
             yield list(few[::2]), list(few[1::2])
             return
+        yield from starmap(self._in_part, self._parts())
+
+    def _parts(self) -> Iterator[tuple[Share, int, int]]:
+        """Yield partitions, each with a mask and every value of it.
+
+        Of about `whole` keys the second byte has one value under the mask.
+        """
         self._partitions.flush()
         for partition in range(_MOST_PARTS):
             count = self._partitions.count_of(partition) // 2
@@ -137,7 +138,7 @@ class PairDigests:
             while parts < _MOST_PARTS and count > parts * self._whole:
                 parts *= 2
             for part in range(parts):
-                yield self._in_part(Share(partition), parts - 1, part)
+                yield Share(partition), parts - 1, part
 
     def repetitions(self) -> Iterator[tuple[dict[int, int], list[int], list[int]]]:
         """Yield what of the keys repeats, some at a time, in the same order each time.
