@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harpia_formats.expectations.outcomes import Limit, Outcome
@@ -26,7 +27,13 @@ from harpia_formats.model.report import FileCount, Group
 
 #: What is expected where the file does not state it.
 _LEAST, _NONE = 1, Limit("0", number=0)
-_HELP = "see what is missing or too much, or change the limit"
+#: The outcome of an expectation on numbers of records.
+_of_records = partial(
+    Outcome,
+    code=RECORD_COUNT,
+    help="see what is missing or too much, or change the limit",
+    hides_values=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +94,13 @@ def _records(data_set: DataSet, counts: Counts) -> Outcome:
     if found < least:
         records = with_noun(found, "record")
         message = (f"{data_set.name} has {records}, fewer than {least:,}",)
-    return Outcome(
+    return _of_records(
         key,
         f"records at least {least:,}",
         f"{found:,}",
         not message,
-        RECORD_COUNT,
         messages=message,
-        help=_HELP,
         value=least,
-        hides_values=True,
     )
 
 
@@ -105,16 +109,13 @@ def _most(key: str, most: int, counts: Counts) -> Outcome:
     message: tuple[str, ...] = ()
     if found > most:
         message = (f"there are {found:,} records, more than {most:,}",)
-    return Outcome(
+    return _of_records(
         key,
         f"records at most {most:,}",
         f"{found:,}",
         not message,
-        RECORD_COUNT,
         messages=message,
-        help=_HELP,
         value=most,
-        hides_values=True,
     )
 
 
@@ -128,16 +129,14 @@ def _change(limit: Limit, found: int, last: int | None) -> Outcome:
             message = (
                 f"there are {found:,} records after {last:,} of the last run, {than}"
             )
-    return Outcome(
+    return _of_records(
         "max-records-change",
         f"records changed by at most {limit.text} since the last run",
         shown,
         not message,
-        RECORD_COUNT,
         messages=(message,) if message else (),
         help="see what is missing or too much, or delete the file that `state` names",
         value=limit.stated,
-        hides_values=True,
     )
 
 
@@ -166,18 +165,15 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
     worst = extreme((file.records for file in counts.files), default=0)
     name = "least" if extreme is min else "most"
     found = f"{name} is {worst:,} in {with_noun(len(counts.files), 'file')}"
-    return Outcome(
+    return _of_records(
         key,
         f"records of each file {bound}",
         f"{len(wrong):,} of {with_noun(len(counts.files), 'file')} with {than}"
         if wrong
         else found,
         not wrong,
-        RECORD_COUNT,
         files=tuple(wrong),
-        help=_HELP,
         value=limit,
-        hides_values=True,
     )
 
 
