@@ -69,9 +69,7 @@ def make_options(
         wanted = types_by_name[name]
         is_one = isinstance(found, str) and _is_names(wanted)
         value = (found,) if is_one else found
-        if not fits_type(value, wanted):
-            words = type_in_words(wanted)
-            raise OptionError(f"{name} must be {words}, not {value!r}")
+        _check_type(name, value, wanted)
         is_several = isinstance(value, Iterable) and get_origin(wanted) is tuple
         values[name] = tuple(value) if is_several else value
     return kind(**values)
@@ -93,6 +91,12 @@ def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str,
             raise OptionError(f"{name} and {own} are one option; give one of them")
         named[cast("str", own)] = value
     return named
+
+
+def _check_type(name: str, value: Any, wanted: Any) -> None:
+    """Raise `OptionError` if the value of an argument is not of the type `wanted`."""
+    if not fits_type(value, wanted):
+        raise OptionError(f"{name} must be {type_in_words(wanted)}, not {value!r}")
 
 
 def _unknown_option(name: str, known: list[str]) -> str:
@@ -149,6 +153,17 @@ def type_in_words(wanted: Any) -> str:
 
 
 _Item = TypeVar("_Item")
+#: The types of the parameters of functions, by their annotations. Others are checked
+#: where they are used.
+_types_by_annotation: dict[str, Any] = {
+    "bool": bool,
+    "str": str,
+    "str | None": str | None,
+    "int | str": int | str,
+    "str | Sequence[str]": str | tuple[str, ...],
+    "Sequence[object]": str | tuple[object, ...],
+    "Path | Mapping[str, Any]": str | os.PathLike | Mapping,
+}
 #: What errors hold that is no text for people.
 _KEPT = frozenset({"path", "name", "asked"})
 #: The fields of results that have such texts, or hold values that have them.
@@ -337,9 +352,18 @@ def _reworded_result(value: Any, function: str) -> Any:
 def in_python_words(
     function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
-    """Call a public function; its result and its errors name arguments, not options."""
+    """Call a public function; its result and its errors name arguments, not options.
+
+    Raises `OptionError` for an argument that is not of the type of its parameter.
+    """
     name = function.__name__
     with errors_for_python(name):
+        places = function.__code__.co_varnames[: function.__code__.co_argcount]
+        for each, value in (*zip(places, given, strict=False), *named.items()):
+            # An alias has the type of the parameter whose other name it is.
+            known = function.__annotations__
+            wanted = known.get(each) or known.get(OTHER_NAMES.get(each, ""), "")
+            _check_type(each, value, _types_by_annotation.get(wanted, object))
         return reworded(function(*given, **named), name)
 
 

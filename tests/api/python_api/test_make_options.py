@@ -53,6 +53,31 @@ def roundtrip(**options: Any) -> Any:
     return harpia_formats.roundtrip(ROW, via="record", **options)
 
 
+def read(**options: Any) -> Any:
+    """Read a row with options."""
+    return harpia_formats.read(ROW, **options)
+
+
+def detect(**options: Any) -> Any:
+    """Detect the format of a row with options."""
+    return harpia_formats.detect(ROW, **options)
+
+
+def compare(**options: Any) -> Any:
+    """Compare the scores of a row with themselves with options."""
+    return harpia_formats.compare_scores(ROW, ROW, **options)
+
+
+def sample(**options: Any) -> Any:
+    """Take a row of a file of one with options."""
+    return harpia_formats.sample(ROW, 1, output=io.BytesIO(), **options)
+
+
+def preflight(path: Any) -> Any:
+    """Check data sets by a file, by the place of the argument."""
+    return harpia_formats.preflight(path)
+
+
 WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (validate, {"formt": "nemo"}, "no option formt; did you mean format"),
     (validate, {"examples": "5"}, "examples must be a whole number, not '5'"),
@@ -98,6 +123,16 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (merge, {"on_duplicate": "skp"}, "did you mean skip"),
     (convert, {"output": io.StringIO()}, "an open binary file, not StringIO"),
     (merge, {"output": 5}, "a path or an open binary file, not int"),
+    (merge, {"on_duplicate": 1}, "on_duplicate must be a text, not 1"),
+    (diff, {"to": ["csv"]}, r"to must be a text or None, not \['csv'\]"),
+    (read, {"format": 1}, "format must be a text or None, not 1"),
+    (read, {"from_": 1}, "from_ must be a text or None, not 1"),
+    (detect, {"redact": "no"}, "redact must be true or false, not 'no'"),
+    (detect, {"delimiter": 9}, "delimiter must be a text or None, not 9"),
+    (compare, {"models": 1}, "models must be a text or several names, not 1"),
+    (compare, {"baseline": ["a"]}, "baseline must be a text or None"),
+    (sample, {"seed": None}, "seed must be a whole number or a text, not None"),
+    (preflight, {"path": 1}, "path must be a text or a path or a mapping, not 1"),
 ]
 
 
