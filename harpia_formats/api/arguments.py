@@ -17,6 +17,7 @@ from harpia_formats.model.exact_json import NOT_JSON, encode
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.record import Record, as_dict
 from harpia_formats.model.result import frame_library
+from harpia_formats.model.spelling import hint_on
 
 Path = PathLike[str] | str
 
@@ -209,6 +210,22 @@ def file_inputs(inputs: "Iterable[Input]") -> list[FileInput]:
     Raises `OptionError` for rows that JSON cannot hold.
     """
     return [_file_input(given) for given in inputs]
+
+
+def scored_inputs(
+    inputs: "Iterable[Input]", systems: Mapping[str, Any]
+) -> list[FileInput]:
+    """Return what `file_inputs` returns for inputs, of which `systems` names some.
+
+    Raises `OptionError` for a path in `systems` that is no input.
+    """
+    found = file_inputs(inputs)
+    paths = [str(one) for one in found if isinstance(one, (str, PathLike))]
+    for path in systems:
+        if path not in paths:
+            hint = hint_on(path, paths)
+            raise OptionError(f"systems names {path!r}, which is no input{hint}")
+    return found
 
 
 def with_mapped_format(

@@ -550,13 +550,13 @@ def score(
     scoring that is not possible. What was left out is counted in `unscored` of each
     score and in `skipped`, and the first findings are in `problems`.
     """
-    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.arguments import scored_inputs
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.options import ScoreOptions
     from harpia_formats.evaluation.scoring.scoring_run import Scoring
 
     chosen = make_options(ScoreOptions, _in_one_process(options))
-    run = Scoring(file_inputs(inputs), to, output, chosen)
+    run = Scoring(scored_inputs(inputs, chosen.systems), to, output, chosen)
     for _ in run:
         continue
     scores = run.scores()
@@ -608,7 +608,7 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
     `pass@2`, is None for each answer.
     """
     from harpia_formats.api.answers import Answers
-    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.arguments import scored_inputs
     from harpia_formats.api.keyword_options import (
         errors_for_python,
         make_options,
@@ -617,7 +617,7 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
 
     with errors_for_python("score_answers"):
         chosen = make_options(ScoreOptions, _in_one_process(options))
-        return Answers(file_inputs(inputs), chosen)
+        return Answers(scored_inputs(inputs, chosen.systems), chosen)
 
 
 @_in_python_words
@@ -652,7 +652,7 @@ def compare_scores(
     raises `ScoreError` if there are not two systems, if no two share a question, and if
     a score cannot be compared.
     """
-    from harpia_formats.api.arguments import file_inputs, several
+    from harpia_formats.api.arguments import scored_inputs, several
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
     from harpia_formats.evaluation.scoring.options import ScoreOptions
@@ -663,9 +663,8 @@ def compare_scores(
 
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
-    run = ScoreComparison(
-        file_inputs(inputs), chosen, several(models), test, baseline, force=force
-    )
+    files = scored_inputs(inputs, chosen.systems)
+    run = ScoreComparison(files, chosen, several(models), test, baseline, force=force)
     check_difference(detect)
     for _ in run:
         continue

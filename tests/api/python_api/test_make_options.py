@@ -68,6 +68,11 @@ def compare(**options: Any) -> Any:
     return harpia_formats.compare_scores(ROW, ROW, **options)
 
 
+def answers(**options: Any) -> Any:
+    """Score the answers of a row with options."""
+    return harpia_formats.score_answers(ROW, **options)
+
+
 def sample(**options: Any) -> Any:
     """Take a row of a file of one with options."""
     return harpia_formats.sample(ROW, 1, output=io.BytesIO(), **options)
@@ -131,6 +136,9 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (detect, {"delimiter": 9}, "delimiter must be a text or None, not 9"),
     (compare, {"models": 1}, "models must be a text or several names, not 1"),
     (compare, {"baseline": ["a"]}, "baseline must be a text or None"),
+    (score, {"systems": {"a": "A"}}, "systems names 'a', which is no input"),
+    (answers, {"systems": {"a": "A"}}, "systems names 'a', which is no input"),
+    (compare, {"systems": {"a": "A"}}, "systems names 'a', which is no input"),
     (sample, {"seed": None}, "seed must be a whole number or a text, not None"),
     (preflight, {"path": 1}, "path must be a text or a path or a mapping, not 1"),
 ]
