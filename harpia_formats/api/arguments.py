@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import isfinite, isinf
 from os import PathLike
 from typing import Any, BinaryIO, Protocol, cast
@@ -84,7 +85,8 @@ def table_input(table: Any) -> Source:
         raise OptionError(f"{type(table).__name__} is no table: it has no {_stream}")
     pa = load_pyarrow()
     sink = pa.BufferOutputStream()
-    schema, batches = _columns_of(table, pa)
+    with _errors_of_columns():
+        schema, batches = _columns_of(table, pa)
     with pa.ipc.new_stream(sink, schema) as writer:
         for number, batch in enumerate(batches, 1):
             _check_batch(batch, number, pa)
@@ -92,6 +94,16 @@ def table_input(table: Any) -> Source:
                 for part in small_parts(rows, BYTES):
                     writer.write(part)
     return Source(NAME_OF_TABLE, sink.getvalue().to_pybytes())
+
+
+@contextmanager
+def _errors_of_columns() -> Iterator[None]:
+    """Raise `OptionError` for what a package says of values that make no columns."""
+    try:
+        yield
+    except (TypeError, ValueError, NotImplementedError) as error:
+        reason = "; ".join(map(str, error.args))
+        raise OptionError(f"the table has no columns of Arrow: {reason}") from error
 
 
 def _check_batch(batch: Any, number: int, pa: Any) -> None:
@@ -109,14 +121,16 @@ def _check_batch(batch: Any, number: int, pa: Any) -> None:
 def table_of_rows(rows: Sequence[Any]) -> Any:
     """Return the table of records whose `to_pylist` returns these rows.
 
-    Raises `MissingPyarrow`.
+    Raises `MissingPyarrow`, and `OptionError` for values that have no such column.
     """
     from harpia_formats.files.arrow.tables import (  # noqa: PLC0415 - only tables need it
         load_pyarrow,
         record_schema,
     )
 
-    return load_pyarrow().Table.from_pylist(list(rows), schema=record_schema())
+    pa = load_pyarrow()
+    with _errors_of_columns():
+        return pa.Table.from_pylist(list(rows), schema=record_schema())
 
 
 def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from effort import examples
-from harpia_formats import Record, from_table, read, to_table, validate
+from harpia_formats import OptionError, Record, from_table, read, to_table, validate
 from harpia_formats.plugins import filled, records
 from written_records import written
 
@@ -126,6 +126,26 @@ def test_what_is_no_table_is_refused(given_table: Any) -> None:
     """Another value is a mistake of the caller."""
     with pytest.raises(TypeError, match="is no table"):
         from_table(given_table)
+
+
+class Columns:
+    """What a data frame offers whose values make no columns of Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Raise what pyarrow raises for a column of texts and numbers."""
+        raise pa.ArrowTypeError("Expected bytes, got a 'int' object", "column q")
+
+
+def test_values_that_make_no_columns_are_a_mistake_of_the_caller() -> None:
+    """Values of several types in one column are an error of the package."""
+    rows = to_table([Record(prompt="p")]).to_pylist()
+    rows[0]["system"] = float("nan")
+    with pytest.raises(OptionError, match="got a 'int' object; column q"):
+        validate(Columns())
+    with pytest.raises(OptionError, match="got a 'float' object"):
+        validate(rows)
+    with pytest.raises(OptionError, match="non-struct type"):
+        validate(pa.chunked_array([["p"]]))
 
 
 def test_names_are_public() -> None:
