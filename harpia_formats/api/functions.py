@@ -339,15 +339,13 @@ def read(
         make_options,
         with_own_names,
     )
-    from harpia_formats.conversion.options import ConvertOptions
+    from harpia_formats.conversion.reading.reading_options import ReadingOptions
     from harpia_formats.conversion.reading.records import records_in
 
     known = fields_of("read")
     named = with_own_names({"format": format, **options}, {"format", *known})
-    format = named.pop("format")  # noqa: A001 - as in `validate`
-    # Raises what the options of `convert` raise.
-    make_options(ConvertOptions, named, known)
-    return Records(in_words(records_in(file_inputs(inputs), format, **named)))
+    chosen = make_options(ReadingOptions, named, {"from_", *known})
+    return Records(in_words(records_in(file_inputs(inputs), chosen)))
 
 
 def write(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -15,21 +15,9 @@ from harpia_formats.conversion.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.files.io.discovery import check_patterns
-from harpia_formats.files.io.reader import ROW_LIMIT
-from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.parsing.csv_delimiter import delimiter_named
-from harpia_formats.files.workers.engine import (
-    CLUSTER_TIMEOUT,
-    check_cluster_timeout,
-    check_engine,
-)
-from harpia_formats.model.column_map import check_field_names
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.model.problem import ConversionError, OptionError
 from harpia_formats.model.spelling import hint_on
-
-if TYPE_CHECKING:  # it loads multiprocessing
-    from concurrent.futures import Executor
 
 
 class OnLoss(StrEnum):
@@ -88,15 +76,13 @@ class FillingMeasure(Protocol):
         """Return the scores of statistics, of which there is one here."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertOptions(ReadingOptions):
     """The options of a conversion; the defaults are those of the command line.
 
     Raises `OptionError` or `ConversionError` for values that no conversion can meet.
     """
 
-    #: The format of the inputs; None to recognise it.
-    from_: str | None = None
     references: References | str = References.FIRST
     #: What the reference of a record is: its `references`, or its `gt` if it has one.
     reference_from: ReferenceFrom | str = ReferenceFrom.REFERENCES
@@ -117,13 +103,6 @@ class ConvertOptions:
     correct_from: float | None = None
     #: The field by which rows are merged to one record: `id`, `prompt` or another.
     group: str | None = None
-    #: The name of the column of each field, where a table is read or written.
-    columns: Mapping[str, str] | None = None
-    #: The character between the fields of tables that are read, or its name; None for
-    #: the tab in files called .tsv and the comma in others.
-    delimiter: str | None = None
-    #: Whether tables were written with `csv_safe`: its marks are taken back.
-    from_csv_safe: bool = False
     #: Whether cells of CSV that a spreadsheet would run are written with a mark.
     csv_safe: bool = False
     #: None to choose by the name of the output, or by the format.
@@ -147,30 +126,9 @@ class ConvertOptions:
     quarantine: PathLike[str] | str | None = None
     #: The file for a report of the losses in JSON; None to write none.
     loss_report: PathLike[str] | str | None = None
-    #: Show no value of a record in problems, losses and messages.
-    redact: bool = False
-    #: Patterns of paths below the given folders; files that match are left out.
-    exclude: tuple[str, ...] = ()
-    #: Pass over files in no known format, and say how many.
-    skip_unrecognised: bool = False
-    #: Fewer valid records in all files are an error.
-    min_records: int = 0
-    #: The document with which the rows are read, such as the results for the samples
-    #: of a harness; None for one that is found by the names of the files.
-    companion: PathLike[str] | str | None = None
-    max_row_bytes: int = ROW_LIMIT
-    #: Worker processes; 0 for one per processor.
-    jobs: int = 0
-    #: Runs the work of large inputs instead, `jobs` pieces at once if that is set.
-    executor: "Executor | None" = None
-    #: The address of a cluster that runs the work: `dask://host:port`.
-    engine: str | None = None
-    #: Seconds that the run waits for a cluster that has no workers.
-    cluster_timeout: float = CLUSTER_TIMEOUT
-    #: Called now and then with how far the current file is read.
-    progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:
+        ReadingOptions.__post_init__(self)
         for name, enum in _ENUMS.items():
             value = getattr(self, name)
             if value is not None:
@@ -184,18 +142,6 @@ class ConvertOptions:
             )
         if self.correct_from is not None and not math.isfinite(self.correct_from):
             raise OptionError(f"correct_from is a number, not {self.correct_from}")
-        if self.columns is not None:
-            check_field_names(self.columns)
-        if self.delimiter is not None:
-            delimiter_named(self.delimiter)
-        check_patterns(self.exclude)
-        if self.jobs < 0 or self.max_row_bytes < 1 or self.min_records < 0:
-            raise OptionError(
-                "jobs, max_row_bytes and min_records must not be negative"
-            )
-        check_cluster_timeout(self.cluster_timeout)
-        if self.engine is not None or self.executor is not None:
-            check_engine(self.engine, self.executor)
 
     def choices(self, constants: Mapping[str, Any]) -> Choices:
         """Return the options for single records, with `constants` by field path."""

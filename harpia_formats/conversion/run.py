@@ -318,14 +318,8 @@ class Conversion:
         self._targets = targets_named(to)
         self._reading = Reading(
             inputs,
-            options.from_,
-            columns=None if self._maps_output else options.columns,
-            delimiter=options.delimiter,
-            from_csv_safe=options.from_csv_safe,
+            replace(options, columns=None) if self._maps_output else options,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
-            max_row_bytes=options.max_row_bytes,
-            progress=options.progress,
-            files=options,
         )
         self._tally = self._reading.tally
         self._has_one_file = is_one_file(self._reading.inputs, all_unpackers())

@@ -2,7 +2,8 @@
 
 What comes in: records of any format. What goes out: scores with intervals and
 signatures, the documents of vendors, counts, and pictures. To read in this order:
-`metrics` (one answer), `scoring` (many answers), `statistics` (counts and lengths),
-`filling_measure` (scores that a conversion fills in), `llm_judge` (verdicts by a
-model), `plots` (bars in pages) and `figures` (pictures).
+`metrics` (one answer), `run_options` (of runs over many), `scoring` (many answers),
+`statistics` (counts and lengths), `filling_measure` (scores that a conversion fills
+in), `llm_judge` (verdicts by a model), `plots` (bars in pages) and `figures`
+(pictures).
 """

@@ -18,6 +18,7 @@ import numpy as np
 
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.conversion.subsets.open_file import uncut_reason
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
@@ -362,10 +363,12 @@ def _records_indexed(
     """Copy the records of a file of columns as JSON lines, and write their offsets."""
     reading = Reading(
         [source],
-        plan.format,
-        delimiter=options.delimiter,
+        ReadingOptions(
+            from_=plan.format,
+            delimiter=options.delimiter,
+            max_row_bytes=options.max_row_bytes,
+        ),
         fail_fast=False,
-        max_row_bytes=options.max_row_bytes,
         merges_rows=False,
     )
     with copy.open("wb") as lines:

@@ -41,6 +41,7 @@ from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper, misfits_of
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.formats.registry import adapter_of, format_of, writable_formats
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import as_dict
@@ -79,7 +80,7 @@ def test_rows_are_read_as_they_stand_in_the_file(source: Source) -> None:
     for seed in range(drawn(1)):
         file = file_for(source, 20, seed)
         found: list[Any] = []
-        reading = Reading([file.data], source.format.id)
+        reading = Reading([file.data], ReadingOptions(from_=source.format.id))
         problems = list(reading.problems(found.append, lambda *_: None, lambda _: None))
 
         assert [each for each in problems if each.severity is Severity.ERROR] == []

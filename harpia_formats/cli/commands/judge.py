@@ -64,7 +64,7 @@ def judge(given: Given) -> ExitCode:
         "overwrite": given.overwrite,
         "cache": cache_file,
         "reading": {
-            "format_": given.from_,
+            "from_": given.from_,
             "columns": given.columns,
             "delimiter": given.delimiter,
             "max_row_bytes": given.max_row_bytes,

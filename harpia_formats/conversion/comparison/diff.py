@@ -264,17 +264,9 @@ class Comparison:
         def reading(
             inputs: list[Input], format_: str | None, *, is_mapped: bool
         ) -> Reading:
-            return Reading(
-                inputs,
-                format_,
-                columns=options.columns if is_mapped else None,
-                delimiter=options.delimiter,
-                from_csv_safe=options.from_csv_safe,
-                fail_fast=options.on_invalid is OnInvalid.FAIL,
-                max_row_bytes=options.max_row_bytes,
-                progress=options.progress,
-                files=options,
-            )
+            columns = options.columns if is_mapped else None
+            own = replace(options, from_=format_, columns=columns)
+            return Reading(inputs, own, fail_fast=own.on_invalid is OnInvalid.FAIL)
 
         readings = [
             reading(*pair, is_mapped=is_mapped)

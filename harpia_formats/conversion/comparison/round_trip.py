@@ -85,22 +85,14 @@ class RoundTrip:
         self._held: list[tuple[PlacedRecord, FormatVariant]] = []
         #: The names of columns in the other format, by the names that it has itself.
         self._names: dict[str, str] = {}
-        inputs, columns = list(inputs), options.columns
+        inputs = list(inputs)
         self._names_other = bool(options.columns) and maps_output_columns(
             inputs, via, options.from_, Exclusion(options.exclude)
         )
-        if self._names_other:
-            columns = None
         self._reading = Reading(
             inputs,
-            options.from_,
-            columns=columns,
-            delimiter=options.delimiter,
-            from_csv_safe=options.from_csv_safe,
+            changed(options, columns=None) if self._names_other else options,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
-            max_row_bytes=options.max_row_bytes,
-            progress=options.progress,
-            files=options,
         )
         self._scorer = score_filler(options)
         self._models = ModelSelection(options.model, options.metric)

@@ -9,7 +9,6 @@ from collections.abc import (
 )
 from contextlib import closing
 from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harpia_formats.conversion.reading.companions import (
@@ -22,11 +21,12 @@ from harpia_formats.conversion.reading.companions import (
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.conversion.reading.merged_rows import has_several_parts
 from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receive
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.conversion.reading.record_stream import RecordStream, TakeRows
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
-from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
-from harpia_formats.files.io.source import ReadProgress, Source
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
     FREE_COLUMN_FORMATS,
@@ -41,7 +41,6 @@ from harpia_formats.formats.registry import (
 )
 from harpia_formats.model.adapter import RowMerging
 from harpia_formats.model.column_map import (
-    check_field_names,
     column_names,
     names_by_column,
 )
@@ -74,30 +73,6 @@ if TYPE_CHECKING:  # only for several processes: start-up time
 _left_out = ("X", "L")
 
 
-class FileOptions(Protocol):
-    """Which files are read, with which other one, and how many records they have."""
-
-    @property
-    def exclude(self) -> tuple[str, ...]:
-        """Patterns of paths; files that match are left out."""
-
-    @property
-    def skip_unrecognised(self) -> bool:
-        """Whether files in no known format are passed over."""
-
-    @property
-    def min_records(self) -> int:
-        """How many valid records there must be."""
-
-    @property
-    def redact(self) -> bool:
-        """Whether problems are described without values."""
-
-    @property
-    def companion(self) -> PathLike[str] | str | None:
-        """The document with which the rows of the files are read; None to find it."""
-
-
 class RowWorkers(Protocol):
     """Other processes that read and use the rows of large files."""
 
@@ -124,47 +99,42 @@ class Reading:
     passed over where they are met in a folder.
     """
 
-    def __init__(  # noqa: PLR0913 - one parameter for each option
+    def __init__(
         self,
         inputs: Iterable[Input],
-        format_: str | None,
+        options: ReadingOptions | None = None,
         *,
-        columns: Mapping[str, str] | None = None,
-        delimiter: str | None = None,
-        from_csv_safe: bool = False,
         fail_fast: bool = True,
-        max_row_bytes: int = ROW_LIMIT,
-        progress: Callable[[ReadProgress], None] | None = None,
-        files: FileOptions | None = None,
         limit: int | None = None,
         merges_rows: bool = True,
     ) -> None:
+        options = options or ReadingOptions()
+        format_, columns = options.from_, options.columns
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs)
         self.companions = Companions(
-            files.companion if files else None,
+            options.companion,
             self.inputs,
-            max_row_bytes,
-            partial(partners_in, max_row_bytes=max_row_bytes),
+            options.max_row_bytes,
+            partial(partners_in, max_row_bytes=options.max_row_bytes),
         )
         if columns is not None:
-            check_field_names(columns)
-            exclusion = Exclusion(files.exclude if files else ())
+            exclusion = Exclusion(options.exclude)
             format_ = format_ or require_mapped_format(self.inputs, exclusion)
         self._options = Options(
             format=format_,
             # The header of a table is validated by them.
             columns=columns if format_ == "csv" else None,
-            delimiter=delimiter,
-            from_csv_safe=from_csv_safe,
+            delimiter=options.delimiter,
+            from_csv_safe=options.from_csv_safe,
             fail_fast=fail_fast,
-            max_row_bytes=max_row_bytes,
-            progress=progress,
+            max_row_bytes=options.max_row_bytes,
+            progress=options.progress,
             ignore=_left_out,
-            redact=bool(files and files.redact),
-            exclude=files.exclude if files else (),
-            skip_unrecognised=bool(files and files.skip_unrecognised),
-            min_records=files.min_records if files else 0,
+            redact=options.redact,
+            exclude=options.exclude,
+            skip_unrecognised=options.skip_unrecognised,
+            min_records=options.min_records,
             limit=limit,
         )
         #: Whether rows that are parts of one record become that record.
@@ -362,7 +332,9 @@ def partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Reco
     Raises `CompanionError` if one of its rows is not valid.
     """
     received: list[PlacedRecord] = []
-    reading = Reading([given], format_, max_row_bytes=max_row_bytes)
+    reading = Reading(
+        [given], ReadingOptions(from_=format_, max_row_bytes=max_row_bytes)
+    )
     for problems in reading.steps(received.append, lambda *_: None, lambda _: None):
         for problem in problems:
             if problem.severity is Severity.ERROR:

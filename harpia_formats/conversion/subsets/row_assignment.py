@@ -20,6 +20,7 @@ from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.conversion.subsets.head_and_sample import keyed_hash, seed_key
 from harpia_formats.conversion.subsets.open_file import RereadInput, cut_file
 from harpia_formats.conversion.subsets.subset_options import (
@@ -85,11 +86,13 @@ class RecordValues:
         self._value = value
         self._reading = Reading(
             [given],
-            options.from_,
-            delimiter=options.delimiter,
+            ReadingOptions(
+                from_=options.from_,
+                delimiter=options.delimiter,
+                max_row_bytes=options.max_row_bytes,
+                progress=options.progress,
+            ),
             fail_fast=False,
-            max_row_bytes=options.max_row_bytes,
-            progress=options.progress,
             merges_rows=False,  # rows are copied one by one
         )
         self._problems: list[Problem] = []

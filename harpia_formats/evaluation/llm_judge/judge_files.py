@@ -13,6 +13,7 @@ from typing import Any
 
 from harpia_formats.conversion.containers.row_writer import copy_spooled, spool
 from harpia_formats.conversion.output_files import check_output
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.conversion.reading.records import records_in
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge, kept_verdict
 from harpia_formats.evaluation.llm_judge.judged_rows import (
@@ -151,7 +152,7 @@ class FileJob:
     shape: VerdictFormat = VerdictFormat.JSON
     overwrite: bool = False
     cache: Path | None = None
-    #: Further arguments of `records_in`.
+    #: Options of the reading of the files.
     reading: Mapping[str, Any] = field(default_factory=dict)
     #: How pairs of answers are judged, None if each answer is judged.
     pairing: Pairing | None = field(default=None, init=False)
@@ -222,9 +223,10 @@ class FileJob:
 
     def _reading(self, paths: Sequence[str]) -> Callable[[], Iterable[Record]]:
         """Return what reads the records of inputs again and again."""
+        options = ReadingOptions(**self.reading)
         if all(path != STANDARD and os.path.isfile(path) for path in paths):  # noqa: PTH113 - `Path.is_file` raises for a name that is too long
-            return lambda: records_in(paths, **self.reading)
-        held = list(records_in(paths, **self.reading))
+            return lambda: records_in(paths, options)
+        held = list(records_in(paths, options))
         return lambda: held
 
     def check(self) -> None:

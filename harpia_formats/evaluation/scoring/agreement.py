@@ -494,7 +494,7 @@ class Agreement:
             tuple(chain.from_iterable(one.groups for one in reports)),
             tuple(self._problems),
         )
-        is_broken = not all(map(self._options.can_score, reports))
+        is_broken = not all(map(self._options.are_met_by, reports))
         groups, notes = ((), ()) if is_broken else self._compared()
         return Scores(
             profile="agreement",

@@ -32,17 +32,7 @@ from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 def reading_of(inputs: Iterable[Input], options: ScoreOptions) -> Reading:
     """Return a reading of `inputs`; raises what `Reading` raises."""
-    return Reading(
-        inputs,
-        options.from_,
-        columns=options.columns,
-        delimiter=options.delimiter,
-        from_csv_safe=options.from_csv_safe,
-        fail_fast=not options.skips_invalid,
-        max_row_bytes=options.max_row_bytes,
-        progress=options.progress,
-        files=options,
-    )
+    return Reading(inputs, options, fail_fast=not options.skips_invalid)
 
 
 #: How the key of the answers of a file begins that name no model.

@@ -192,7 +192,7 @@ class SystemSearch:
     @property
     def is_whole(self) -> bool:
         """Whether all inputs were read as the options ask."""
-        return self._options.can_score(self.report)
+        return self._options.are_met_by(self.report)
 
     @property
     def notes(self) -> list[str]:

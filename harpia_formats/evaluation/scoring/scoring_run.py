@@ -480,7 +480,7 @@ class Scoring:
 
     @property
     def _is_readable(self) -> bool:
-        return self._options.can_score(self._reading.tally.report())
+        return self._options.are_met_by(self._reading.tally.report())
 
     @property
     def has_chosen_metrics(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import random_values as values
 from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.bundled_schemas import document_schema
@@ -69,7 +70,8 @@ def random_file(format_: Format, dialect: Dialect, count: int, seed: str) -> Row
 
 def valid_part(file: RowFile) -> RowFile:
     """Return a file with the rows that rules of its format allow beyond its schema."""
-    reading = Reading([file.data], file.format.id, fail_fast=False)
+    options = ReadingOptions(from_=file.format.id)
+    reading = Reading([file.data], options, fail_fast=False)
     found = {
         problem.place.record
         for problem in reading.problems(lambda _: None, lambda *_: None, lambda _: None)

@@ -16,6 +16,7 @@ from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.reading import row_batch
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.reading_options import ReadingOptions
 from harpia_formats.conversion.reading.row_batch import (
     ColumnBuffer,
     DecodedChunk,
@@ -189,8 +190,8 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
         patch.setattr(row_batch, "ROWS", 7)
-        options: dict[str, Any] = {"max_row_bytes": 600, "fail_fast": False}
-        reading = Reading([data], "haystack", **options)
+        options = ReadingOptions(from_="haystack", max_row_bytes=600)
+        reading = Reading([data], options, fail_fast=False)
         for _ in reading.problems(records.append, lambda *_: None, lambda _: None):
             pass
 
@@ -215,10 +216,10 @@ GOOD: dict[str, Any] = {
 
 
 def read_with_places(
-    data: bytes, format_: str | None = None, **options: Any
+    data: bytes, options: ReadingOptions, *, fail_fast: bool = True
 ) -> dict[str, Any]:
     """Return records with their places, bytes that are refused, and headers."""
-    reading = Reading([data], format_, **options)
+    reading = Reading([data], options, fail_fast=fail_fast)
     records: list[PlacedRecord] = []
     refused: list[bytes | None] = []
     problems = list(reading.problems(records.append, lambda *_: None, refused.append))
@@ -282,7 +283,7 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
         patch.setattr(row_validator, "FIRST_ROWS", 1)
-        reading = Reading([data], "harpia", fail_fast=False)
+        reading = Reading([data], ReadingOptions(from_="harpia"), fail_fast=False)
         for _ in reading.steps(single.append, lambda *_: None, lambda _: None, take):
             pass
     in_chunks = set(found)
@@ -315,25 +316,24 @@ _CELLS = (
     ),
     rows=st.lists(st.sampled_from(_CELLS), max_size=30),
     block=st.sampled_from([16, 64, 64 * 1024]),
-    options=st.sampled_from(
-        [{}, {"fail_fast": False}, {"columns": {"category": "prompt"}}]
-    ),
+    how=st.sampled_from([(None, True), (None, False), ({"category": "prompt"}, True)]),
 )
 def test_blocks_of_a_table_make_no_difference(
     format_: str,
     header: bytes,
     rows: list[bytes],
     block: int,
-    options: dict[str, Any],
+    how: tuple[dict[str, str] | None, bool],
 ) -> None:
     """Records, places, refused bytes and problems are those of rows cut singly."""
     data = header + b"".join(rows)
-    options = options if format_ == "csv" else {"fail_fast": False}
+    columns, fail_fast = how if format_ == "csv" else (None, False)
+    options = ReadingOptions(from_=format_, columns=columns)
     module = "harpia_formats.files.parsing.csv_records"
 
     def read_now() -> Any:
         try:
-            return read_with_places(data, format_, **options)
+            return read_with_places(data, options, fail_fast=fail_fast)
         except MapError as error:
             return str(error)
 

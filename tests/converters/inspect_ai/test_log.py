@@ -185,7 +185,7 @@ def test_a_record_that_waits_holds_no_events() -> None:
     """Only the id of a row is kept with its record, however long the row is."""
     found: list[PlacedRecord] = []
     data = log(sample(events=[{"event": "x" * 1000}]))
-    for _ in Reading([data], None).problems(found.append, lambda *_: None, print):
+    for _ in Reading([data]).problems(found.append, lambda *_: None, print):
         pass
 
     assert [(each.value, each.row_id) for each in found] == [({"id": 1}, 1)]

@@ -74,7 +74,7 @@ def verdicts(
         models,
         shape=VerdictFormat.JSONL,
         overwrite=True,
-        reading={"format_": None},
+        reading={"from_": None},
     )
     rows, total = job.rows()
     found = list(job.run(rows, total, io.BytesIO()))
@@ -188,7 +188,7 @@ def test_answers_without_a_partner_are_counted(tmp_path: Path) -> None:
         *rows_of("b", ["4"]),
     ]
     path = write(tmp_path / "in.jsonl", *rows)
-    job = FileJob(judge(longer), [path], "-", [], (), reading={"format_": None})
+    job = FileJob(judge(longer), [path], "-", [], (), reading={"from_": None})
     found, total = job.rows()
     shown = [(row.values["first"], row.values["second"]) for row in found]
 
@@ -217,7 +217,7 @@ def test_an_answer_that_cannot_be_shown_is_named(tmp_path: Path) -> None:
     """
     outputs = [{"model": "a", "text": "A"}, {"model": "b\x1b", "text": None}]
     path = write(tmp_path / "in.jsonl", {"prompt": "q", "outputs": outputs})
-    job = FileJob(judge(longer), [path], "-", [], (), reading={"format_": "record"})
+    job = FileJob(judge(longer), [path], "-", [], (), reading={"from_": "record"})
     found, _ = job.rows()
 
     assert {row.problem for row in found} == {
