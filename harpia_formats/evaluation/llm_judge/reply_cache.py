@@ -10,7 +10,7 @@ import secrets
 import socket
 import sqlite3
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -72,26 +72,22 @@ def _here() -> str:
 _patience = 30.0
 #: Seconds that a claim lasts, and after which its process renews it.
 LEASE, RENEWAL = 30.0, 10.0
-#: The application id ("hpJC") and version that mark a database as our cache, what it is
-#: and its tables; and those of a file of claims ("hpJP").
-_cache = (0x68704A43, 1), "cache of this version of harpia-formats; name another file"
-_cache_tables = (
-    ("CREATE TABLE secret (value BLOB NOT NULL)",),
-    ("CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",),
+#: The application id ("hpJC") and version that mark a database as our cache.
+_mark = 0x68704A43, 1
+_tables = (
+    "CREATE TABLE secret (value BLOB NOT NULL)",
+    "CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
 )
-_claims = (0x68704A50, 0), "file of claims of harpia-formats: name another cache"
-_claims_table = """CREATE TABLE IF NOT EXISTS claims
+#: A cache of an earlier version has none, and is as good.
+_claims = """CREATE TABLE IF NOT EXISTS claims
 (key BLOB PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID"""
 
 
-def _opened(
-    path: str, kind: tuple[tuple[int, int], str], *tables: Iterable[Any]
-) -> tuple[sqlite3.Connection, tuple[int, int]]:
-    """Open a database of ours, which is made if there is no file; return its identity.
+def _opened(path: str) -> sqlite3.Connection:
+    """Open a cache, which is made if there is no file.
 
     Raises `CacheError` for any other database, and `sqlite3.Error`.
     """
-    own_mark, name = kind
     # `:memory:` alone would be no file for SQLite.
     base = sqlite3.connect(
         os.path.abspath(path),  # noqa: PTH100 - text, and no path
@@ -100,34 +96,28 @@ def _opened(
         check_same_thread=False,
     )
     try:
-        if kind is _claims:  # what it holds may be lost
-            base.execute("PRAGMA synchronous = OFF")
         base.execute("BEGIN IMMEDIATE")
-        identity = _identity(path)  # a file that is locked is not removed
         pragmas = ("PRAGMA application_id", "PRAGMA user_version")
         mark = tuple(base.execute(pragma).fetchone()[0] for pragma in pragmas)
         (count,) = base.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not mark[0] and not count:
-            for statement in tables:
-                base.execute(*statement)
-            for pragma, number in zip(pragmas, own_mark, strict=True):
+            for statement in _tables:
+                base.execute(statement)
+            secret = (secrets.token_bytes(32),)
+            base.execute("INSERT INTO secret VALUES (?)", secret)
+            for pragma, number in zip(pragmas, _mark, strict=True):
                 base.execute(f"{pragma} = {number}")
-        elif mark != own_mark:
-            raise CacheError(f"{path} is not a {name} with `--cache`")  # noqa: TRY301 - the file is closed
+        elif mark != _mark:
+            raise CacheError(  # noqa: TRY301 - the file is closed
+                f"{path} is not a cache of this version of harpia-formats; name "
+                "another file with `--cache`"
+            )
+        base.execute(_claims)
         base.execute("COMMIT")
     except BaseException:
         base.close()
         raise
-    return base, identity
-
-
-def _identity(path: str) -> tuple[int, int]:
-    """Return what tells a file from another one at the same path."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - as `SQLite` names it
-    except OSError:
-        return 0, 0
-    return found.st_dev, found.st_ino
+    return base
 
 
 def _is_claimed(base: sqlite3.Connection, key: bytes) -> bool:
@@ -142,27 +132,19 @@ class ReplyCache:
     """The replies to prompts by `request_key`, usable from any thread.
 
     A reply is stored permanently once `put` returns, even if the process is killed.
-    Prompts and API keys are not stored. The claims on prompts are in a file next to it,
-    which is made with the first claim, and removed by the last process that closes it.
-    Raises `CacheError` if a file is unusable.
+    Prompts and API keys are not stored. Raises `CacheError` if the file is unusable.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = str(path)
-        self._claims_path = f"{path}-claims"
-        #: Whoever holds both has taken that of claims first, which may wait for others.
-        self._claims_lock, self._lock = RLock(), RLock()
+        self._lock = RLock()
         self._owner = new_owner()
         #: The keys that we claim.
         self._held: set[bytes] = set()
-        self._claims: sqlite3.Connection | None = None
-        #: The identity of the open file, which another process may have removed since.
-        self._claims_file = (0, 0)
         self._closed = Event()
         self._renewing = Thread(target=self._renew, name="judge-claims", daemon=True)
-        secret = "INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),)
         with self._used():
-            self._base, _ = _opened(self.path, _cache, *_cache_tables, secret)
+            self._base = _opened(self.path)
             try:
                 found = self._base.execute("SELECT value FROM secret").fetchone()
                 (self.secret,) = found
@@ -171,17 +153,21 @@ class ReplyCache:
                 raise
 
     @contextmanager
-    def _used(self, *, are_claims: bool = False) -> Generator[None, None, None]:
-        """Hold the lock of a file; raise `CacheError` for errors of its database."""
-        with self._claims_lock if are_claims else self._lock:
+    def _used(self) -> Generator[None, None, None]:
+        """Hold the lock of the file; raise `CacheError` for errors of the database."""
+        with self._lock:
             try:
                 yield
             except (sqlite3.Error, ValueError, TypeError) as error:
-                what = f"the cache {self.path}: {error}"
-                if are_claims:
-                    what = f"the claims in {self._claims_path}: {error}"
-                    what += "; if no judge runs, delete this file"
-                raise CacheError(f"cannot use {what}") from None
+                reason = f"cannot use the cache {self.path}: {error}"
+                raise CacheError(reason) from None
+
+    @contextmanager
+    def _changed(self) -> Generator[None, None, None]:
+        """Store what is done as a whole, or nothing if there is an error."""
+        self._base.execute("BEGIN IMMEDIATE")
+        with self._base:
+            yield
 
     def get(self, key: bytes) -> dict[str, Any] | None:
         """Return the stored reply, None if there is none."""
@@ -197,8 +183,10 @@ class ReplyCache:
         row = key, json.dumps(reply, default=str, skipkeys=True)
         with self._used():
             if not self._closed.is_set():
-                self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", row)
-        self.release(key)
+                with self._changed():
+                    new = "INSERT OR REPLACE INTO replies VALUES (?, ?)"
+                    self._base.execute(new, row)
+                    self.release(key)
 
     def reply_or_claim(
         self, key: bytes, known: Mapping[str, Any] | None
@@ -208,19 +196,18 @@ class ReplyCache:
         The second part is whether the prompt is ours to send, and claimed until `put`
         or `release`. If there is neither, another process has a claim.
         """
-        with self._used(are_claims=True):
+        with self._used():
             # Who waits for another process looks often: without a lock of the file.
             found = self._reply_but(known, key)
-            if found is not None or _is_claimed(self._claims_base(), key):
+            if found is not None or _is_claimed(self._base, key):
                 return found, False
-            with self._claiming() as base:
-                if _is_claimed(base, key):
-                    return None, False
+            with self._changed():
                 found = self._reply_but(known, key)
-                if found is not None:
+                if found is not None or _is_claimed(self._base, key):
                     return found, False
                 claim = key, self._owner, time.time() + LEASE
-                base.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", claim)
+                new = "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)"
+                self._base.execute(new, claim)
             self._held.add(key)
             if self._renewing.ident is None:
                 self._renewing.start()
@@ -235,68 +222,30 @@ class ReplyCache:
 
     def release(self, key: bytes) -> None:
         """End our claim on a prompt, if we hold one."""
-        with self._used(are_claims=True):
-            if key in self._held and self._claims is not None:
+        with self._used():
+            if key in self._held and not self._closed.is_set():
                 self._held.discard(key)
                 ours = "DELETE FROM claims WHERE key = ? AND owner = ?"
-                self._claims.execute(ours, (key, self._owner))
+                self._base.execute(ours, (key, self._owner))
 
     def _renew(self) -> None:
         """Renew our claims until the cache is closed."""
         mine = "UPDATE claims SET expires = ? WHERE owner = ?"
         while not self._closed.wait(RENEWAL):
-            with (
-                self._claims_lock,
-                suppress(sqlite3.Error),
-            ):  # what claims next raises it
-                if self._claims is not None and self._held:
-                    self._claims.execute(mine, (time.time() + LEASE, self._owner))
-
-    @contextmanager
-    def _claiming(self) -> Generator[sqlite3.Connection, None, None]:
-        """Lock the file of claims at its path, and store what is done, or nothing."""
-        while True:
-            base = self._claims_base()
-            base.execute("BEGIN IMMEDIATE")
-            # A file that is locked is not removed.
-            if _identity(self._claims_path) == self._claims_file:
-                break
-            base.close()
-            self._claims = None
-        with base:
-            yield base
-
-    def _claims_base(self) -> sqlite3.Connection:
-        """Return the connection to the file of claims, which is made if need be."""
-        if self._closed.is_set():
-            raise CacheError(f"{self._claims_path} is closed")
-        if self._claims is None:
-            opened = _opened(self._claims_path, _claims, (_claims_table,))
-            self._claims, self._claims_file = opened
-        return self._claims
+            # What claims next raises the error.
+            with self._lock, suppress(sqlite3.Error):
+                if self._held and not self._closed.is_set():
+                    self._base.execute(mine, (time.time() + LEASE, self._owner))
 
     def close(self) -> None:
-        """Close both files, and end all claims; later replies are not stored."""
-        with self._claims_lock, self._lock:
+        """Close the file, and end all claims; later replies are not stored."""
+        with self._lock:
+            if self._renewing.ident is not None and not self._closed.is_set():
+                with suppress(sqlite3.Error):  # what is left expires
+                    void = "DELETE FROM claims WHERE owner = ? OR expires < ?"
+                    self._base.execute(void, (self._owner, time.time()))
             self._closed.set()
-            if self._claims is not None:
-                with suppress(sqlite3.Error):  # what is left of it expires
-                    self._end_claims(self._claims)
-                self._claims.close()
-                self._claims = None
             self._base.close()
-
-    def _end_claims(self, base: sqlite3.Connection) -> None:
-        """Give up all claims, and remove the file if nobody has one."""
-        base.execute("PRAGMA busy_timeout = 1000")
-        void = "DELETE FROM claims WHERE owner = ? OR expires < ?"
-        base.execute(void, (self._owner, time.time()))
-        base.execute("BEGIN EXCLUSIVE")
-        (count,) = base.execute("SELECT count(*) FROM claims").fetchone()
-        if not count and _identity(self._claims_path) == self._claims_file:
-            # A process that has it open sees that it is another file now.
-            with suppress(OSError):
-                Path(self._claims_path).unlink()
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,6 @@ from harpia_formats.evaluation.llm_judge.reply_cache import (
     is_dead,
     new_owner,
 )
-from harpia_formats.evaluation.llm_judge.verdicts import CacheError
 
 KEY, REPLY = b"key", {"text": "yes"}
 #: What is answered: the claim is ours, or another process has one.
@@ -103,7 +102,7 @@ def test_a_claim_of_a_dead_process_is_void(tmp_path: Path) -> None:
     subprocess.run(  # noqa: S603 - our own code in our own interpreter
         [sys.executable, "-c", code, str(tmp_path / "c")], check=False
     )
-    base = sqlite3.connect(tmp_path / "c-claims")
+    base = sqlite3.connect(tmp_path / "c")
     assert base.execute("SELECT key FROM claims").fetchall() == [(KEY,)]
     base.close()
     with ReplyCache(tmp_path / "c") as found:
@@ -126,42 +125,21 @@ def test_a_process_of_another_machine_may_be_alive(
     assert not is_dead(gone)
 
 
-def test_the_file_of_claims_is_removed_by_the_last(tmp_path: Path) -> None:
-    """No file of claims is made without a request, and none stays behind.
+def test_a_closed_cache_leaves_no_claim_that_is_void(tmp_path: Path) -> None:
+    """Claims are in the cache, without our own and expired ones once it is closed.
 
-    One who has it open when another removes it claims in the new one.
+    A cache of an earlier version, which had no claims, gets them.
     """
-    claims = tmp_path / "c-claims"
-    with ReplyCache(tmp_path / "c") as first:
-        first.put(KEY, REPLY)
-        assert first.reply_or_claim(KEY, None) == (REPLY, False)
-        assert not claims.exists()
+    with ReplyCache(tmp_path / "c"):
+        pass
+    base = sqlite3.connect(tmp_path / "c", isolation_level=None)
+    base.execute("DROP TABLE claims")
+    with ReplyCache(tmp_path / "c") as first, ReplyCache(tmp_path / "c") as second:
         assert first.reply_or_claim(b"1", None) == OURS
-        with ReplyCache(tmp_path / "c") as second:
-            assert second.reply_or_claim(b"2", None) == OURS
-        assert claims.exists()
-        first.release(b"1")
-        with ReplyCache(tmp_path / "c") as second:
-            assert second.reply_or_claim(b"2", None) == OURS
-        assert not claims.exists()
-        assert first.reply_or_claim(b"3", None) == OURS
-        with ReplyCache(tmp_path / "c") as second:
-            assert second.reply_or_claim(b"3", None) == OTHERS
-    assert not claims.exists()
-
-
-@pytest.mark.parametrize("kind", ["text", "database"])
-def test_another_file_is_not_used_for_claims(tmp_path: Path, kind: str) -> None:
-    """A file with the name of that of the claims is refused, and stays as it is."""
-    path = tmp_path / "c-claims"
-    if kind == "text":
-        path.write_bytes(b"text, and not a database")
-    else:
-        base = sqlite3.connect(path)
-        base.execute("CREATE TABLE mine (a)")
-        base.close()
-    before = path.read_bytes()
-    with ReplyCache(tmp_path / "c") as found, pytest.raises(CacheError, match="claims"):
-        found.reply_or_claim(KEY, None)
-
-    assert path.read_bytes() == before
+        base.execute("INSERT INTO claims VALUES (?, ?, ?)", (b"2", "x", 1.0))
+        assert second.reply_or_claim(b"3", None) == OURS
+        first.close()
+        assert base.execute("SELECT key FROM claims").fetchall() == [(b"3",)]
+    assert base.execute("SELECT key FROM claims").fetchall() == []
+    base.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
