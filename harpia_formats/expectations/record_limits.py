@@ -26,7 +26,7 @@ from harpia_formats.formats.rules.preflight_rules import (
     PROMPT_LENGTH,
 )
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.describe import short_literal, with_noun
+from harpia_formats.model.describe import first_of, short_literal, with_noun
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.spelling import nearest
@@ -154,10 +154,7 @@ class RecordLimit:
 
 def listed(names: Iterable[str]) -> str:
     """Return some names as a part of a sentence."""
-    names = list(names)
-    more = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN])
-    return f"{shown} and {more:,} more" if more > 0 else shown or "none"
+    return first_of(list(names), _SHOWN) or "none"
 
 
 class Models(RecordLimit):

@@ -1,6 +1,7 @@
 """Describe values, types, paths and counts in a few words, for messages."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ SHOWN = 40
 NAME = 120
 #: Alternatives, or requirements of one condition, that a message lists.
 LISTED = 8
+#: Names that a message lists.
+LISTED_NAMES = 5
 
 #: What values with a size are called, and what their size counts.
 _sized: dict[type, tuple[str, str]] = {
@@ -125,6 +128,13 @@ def alternatives(words: list[str]) -> str:
 
 #: A p-value below is not shown with its digits.
 _LEAST_P = 1e-4
+
+
+def first_of(names: Sequence[str], most: int = LISTED_NAMES) -> str:
+    """Return the first names, and how many more there are."""
+    rest = len(names) - most
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def with_noun(number: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from harpia_formats.files.io.file_kinds import TextPart
 from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
+from harpia_formats.model.describe import first_of
 from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
 
@@ -182,7 +183,5 @@ def _sample(file: BinaryIO, sample_id: bytes, places: bytes) -> Iterator[TextPar
 
 def _reason(broken: list[int]) -> str:
     """Return what is wrong with a log that has broken lines."""
-    shown = ", ".join(f"{number:,}" for number in broken[:_named])
-    more = len(broken) - _named
-    rest = f" and {more:,} more" if more > 0 else ""
-    return f"no JSON in line {shown}{rest}; all other lines were read"
+    shown = first_of([f"{number:,}" for number in broken], _named)
+    return f"no JSON in line {shown}; all other lines were read"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
+from harpia_formats.model.describe import first_of
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_outcomes import FieldOutcomes
 from harpia_formats.model.problem import ConversionError, ConversionOptionsError
@@ -142,11 +143,8 @@ class UnknownMetricError(ConversionError):
 
     def __init__(self, wanted: str, metrics: Iterable[str]) -> None:
         self._start = f"no score is of the metric {wanted!r}"
-        names = list(metrics)
-        more = f" and {len(names) - LISTED_MODELS:,} more"
-        there = ", ".join(map(repr, names[:LISTED_MODELS]))
-        end = more if len(names) > LISTED_MODELS else ""
-        super().__init__(f"{self._start} (there are: {there}{end})")
+        there = first_of(list(map(repr, metrics)))
+        super().__init__(f"{self._start} (there are: {there})")
 
     def without_values(self) -> ConversionError:
         """Return the error without the metrics, which are values of records."""

@@ -16,6 +16,7 @@ from io import BytesIO
 from typing import Any
 
 from harpia_formats._version import __version__
+from harpia_formats.model.describe import first_of
 from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import columns, short_names, shortened
@@ -139,8 +140,8 @@ _LABEL = 40
 _SHOWN = 500
 #: Inches of a terminal column of text, for letters that the font lacks.
 _COLUMN = 0.066
-#: Names in a note, and different remarks below a picture.
-_LISTED, _REMARKS = 5, 8
+#: Different remarks below a picture.
+_REMARKS = 8
 #: Characters of a description.
 _DESCRIPTION = 4000
 
@@ -159,13 +160,6 @@ class Drawing:
 def described(sentences: Iterable[str]) -> str:
     """Return sentences as a description of bounded length."""
     return safe(" ".join(sentences), _DESCRIPTION)
-
-
-def first_of(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    rest = len(names) - _LISTED
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"{', '.join(names[:_LISTED])}{more}"
 
 
 def limit_note(drawn: int, every: int, what: str) -> list[str]:

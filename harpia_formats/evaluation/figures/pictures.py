@@ -18,7 +18,6 @@ from harpia_formats.evaluation.figures.drawing import (
     Sheet,
     caption_of,
     described,
-    first_of,
     fitted,
     label,
     limit_note,
@@ -46,7 +45,7 @@ from harpia_formats.evaluation.scoring.results.compare_report import (
     marks_of_differences,
 )
 from harpia_formats.evaluation.scoring.results.scores import Scores, interval_of
-from harpia_formats.model.describe import p_text
+from harpia_formats.model.describe import first_of, p_text
 from harpia_formats.model.vendor_metrics import LIMITS
 
 #: Inches: of a panel that is alone and of others, and between panels.

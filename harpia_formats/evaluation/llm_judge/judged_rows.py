@@ -15,10 +15,7 @@ from weakref import finalize
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.answer_groups import (
-    LISTED_MODELS,
-    REMEMBERED_MODELS,
-)
+from harpia_formats.conversion.mapping.answer_groups import REMEMBERED_MODELS
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.llm_judge.judge_definition import Definition
 from harpia_formats.evaluation.llm_judge.verdicts import (
@@ -32,7 +29,9 @@ from harpia_formats.evaluation.scoring.answers import (
     FIRST_POSITION,
     WIN,
     WINNER,
+    field_value,
 )
+from harpia_formats.model.describe import first_of
 from harpia_formats.model.record import FIELD_TYPES, Output, Record
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.spelling import hint_on, nearest
@@ -45,6 +44,8 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "predicted_answers": ("outputs.text",),
     "ground_truth_answers": ("references",),
 }
+#: Begins the path of a field of answers.
+_ANSWERS = "outputs."
 #: Fields that are derived from a chat, and fields that are objects, whose members a
 #: path may name.
 _derived = ("data.question", "data.gt", "data.history")
@@ -62,7 +63,7 @@ class Binding:
     @property
     def is_of_answer(self) -> bool:
         """Whether the value belongs to an answer and not to the whole record."""
-        return any(path.startswith("outputs.") for path in self.paths)
+        return any(path.startswith(_ANSWERS) for path in self.paths)
 
 
 def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Binding, ...]:
@@ -158,31 +159,18 @@ def _value(record: Record, output: Output | None, path: str) -> Any:
     """Return the value at `path`, `UNSET` if there is none."""
     if path in _derived:
         return _parts_of_chat(record)[path]
-    first, *rest = path.split(".")
-    holder: Any = record
-    if first == "outputs":
-        if output is None:
-            return UNSET
-        holder, (first, *rest) = output, rest
-    value = _member(getattr(holder, first), rest)
+    if not path.startswith(_ANSWERS):
+        value = field_value(record, path)
+    elif output is None:
+        return UNSET
+    else:
+        value = field_value(output, path.removeprefix(_ANSWERS))
     if value is None and path == "outputs.text":
         return UNSET
     if path == "references" and value is not UNSET and len(value) <= 1:
         # One reference is a text, since most judges expect that.
         return value[0] if value else UNSET
     return value
-
-
-def _member(value: Any, keys: list[str]) -> Any:
-    """Return what some keys lead to in objects, `UNSET` if there is nothing."""
-    if not keys:
-        return value
-    # A key may contain dots: the longest existing key is used.
-    for length in range(len(keys), 0, -1):
-        key = ".".join(keys[:length])
-        if isinstance(value, dict) and key in value:
-            return _member(value[key], keys[length:])
-    return UNSET
 
 
 def _parts_of_chat(record: Record) -> dict[str, Any]:
@@ -362,9 +350,7 @@ def _listed(models: Sequence[str]) -> str:
     """Return the first of some models for a message, and how many others there are."""
     if not models:
         return "no answer names its model"
-    rest = len(models) - LISTED_MODELS
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"there are: {', '.join(map(repr, models[:LISTED_MODELS]))}{more}"
+    return f"there are: {first_of(list(map(repr, models)))}"
 
 
 _table = """CREATE TABLE answers (number INTEGER PRIMARY KEY, question BLOB,

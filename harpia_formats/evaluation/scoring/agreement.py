@@ -31,6 +31,7 @@ from harpia_formats.evaluation.metrics.label_metrics import (
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, mean_measure
 from harpia_formats.evaluation.scoring.answers import (
     distinct_names,
+    field_value,
     reading_of,
     source_name,
 )
@@ -147,14 +148,14 @@ class RaterLabels:
     def _values(self, record: Record) -> Iterator[tuple[Output | None, Any]]:
         """Yield the value of each answer, or of the record if it is a field of that."""
         if self.is_of_record:
-            yield None, _value_at(record, self.path)
+            yield None, field_value(record, self.path)
             return
         outputs: list[Output | None] = [*record.outputs] or [None]
         for output in outputs:
             if output is None:
                 yield None, None
             elif self.path.startswith(_ANSWERS):
-                yield output, _value_at(output, self.path.removeprefix(_ANSWERS))
+                yield output, field_value(output, self.path.removeprefix(_ANSWERS))
             else:
                 yield output, self._verdict(record, output)
 
@@ -167,7 +168,7 @@ class RaterLabels:
                 is_given = score.value is not UNSET
                 return score.value if is_given else score.is_correct
             self._know(metric_of(score))
-        texts = _value_at(record, "extra.judge.result")
+        texts = field_value(record, "extra.judge.result")
         if not isinstance(texts, dict):
             return None
         if self.path not in texts:
@@ -218,20 +219,6 @@ def label_of(value: Any) -> str | None:
         return None
     found = value.strip()
     return found if 0 < len(found) <= LONGEST else None
-
-
-def _value_at(holder: Record | Output, path: str) -> Any:
-    """Return the value at a path, None if there is none."""
-    first, *rest = path.split(".")
-    value: Any = getattr(holder, first)
-    while rest and isinstance(value, dict):
-        # A key may contain dots: the longest existing key is used.
-        ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
-        key = next((end for end in ends if end in value), None)
-        if key is None:
-            return None
-        value, rest = value[key], rest[key.count(".") + 1 :]
-    return None if rest or value is UNSET else value
 
 
 @dataclass(slots=True)

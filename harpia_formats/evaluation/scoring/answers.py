@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from glob import glob
 from itertools import combinations
 from pathlib import Path, PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.describe import LISTED_NAMES
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.spelling import hint_on, nearest
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
@@ -303,10 +304,22 @@ class SystemNames:
             )
 
 
-# --- Which systems are compared ---
+def field_value(holder: Record | Output, path: str) -> Any:
+    """Return the value at a path in a record or an answer, `UNSET` if there is none."""
+    first, *rest = path.split(".")
+    value: Any = getattr(holder, first)
+    while rest:
+        # A key may contain dots: the longest existing key is used.
+        ends = (".".join(rest[:length]) for length in range(len(rest), 0, -1))
+        keys = value if isinstance(value, dict) else ()
+        key = next((end for end in ends if end in keys), None)
+        if key is None:
+            return UNSET
+        value, rest = value[key], rest[key.count(".") + 1 :]
+    return value
 
-#: Names that a message lists.
-_LISTED = 5
+
+# --- Which systems are compared ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +386,7 @@ def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
     start = f"no answer is of the model {wanted!r}"
     if not models:
         return ScoreOptionsError(f"{start}; none names its model")
-    hint = hint_on(wanted, models, word="there are", most=_LISTED, shown=repr)
+    hint = hint_on(wanted, models, word="there are", most=LISTED_NAMES, shown=repr)
     return ScoreValueError(
         f"{start}{hint}",
         f"{start}; the models of the answers are shown only without `--redact`",
@@ -410,12 +423,6 @@ def distinct_names(systems: Iterable[tuple[str | None, str]]) -> list[str]:
         taken.add(own)
         found.append(own)
     return found
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return f"{', '.join(names[:_LISTED])}{more}"
 
 
 def named_baseline(

@@ -17,7 +17,7 @@ from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
-from harpia_formats.evaluation.scoring.answers import SystemNames, listed, reading_of
+from harpia_formats.evaluation.scoring.answers import SystemNames, reading_of
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.measures.profiles import DEFAULT, profile_named
 from harpia_formats.evaluation.scoring.measures.select_metrics import (
@@ -51,7 +51,7 @@ from harpia_formats.files.workers.pool import open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
-from harpia_formats.model.describe import with_noun
+from harpia_formats.model.describe import first_of, with_noun
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -460,7 +460,7 @@ class Scoring:
         if len(lacking) > 1:
             named = [f"{name} (model {model})" for name, model in lacking.items()]
             raise ScoreOptionsError(
-                f"no answers of these systems are in their files: {listed(named)}"
+                f"no answers of these systems are in their files: {first_of(named)}"
             )
         if lacking:
             ((name, model),) = lacking.items()

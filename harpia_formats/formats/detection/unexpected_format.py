@@ -31,7 +31,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
     schema_validator_of,
     without_exception,
 )
-from harpia_formats.model.describe import short_json
+from harpia_formats.model.describe import first_of, short_json
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.record import Record
 from harpia_formats.model.spelling import nearest
@@ -421,16 +421,11 @@ def _nearest_formats(
     names = ", ".join(name for name, _ in found)
     message = f"no known format; the nearest {verb} {names}"
     lacks = [
-        f"{name} lacks {_listed(way.missing)}" for name, way in found if way.missing
+        f"{name} lacks {first_of(way.missing, LISTED_MISSING)}"
+        for name, way in found
+        if way.missing
     ]
     return DetectionNote(CODE, message, "; ".join([mapped, *lacks, _how]))
-
-
-def _listed(keys: Sequence[str]) -> str:
-    """Return the first of some keys, and the number of the others."""
-    more = len(keys) - LISTED_MISSING
-    shown = ", ".join(keys[:LISTED_MISSING])
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def how_to_map(rows: Sequence[Any], what: str) -> str:

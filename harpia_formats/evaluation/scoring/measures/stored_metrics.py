@@ -26,7 +26,6 @@ from harpia_formats.evaluation.metrics.metric import (
     read_parameters,
 )
 from harpia_formats.evaluation.metrics.question_metrics import Correctness
-from harpia_formats.evaluation.scoring.answers import listed
 from harpia_formats.evaluation.scoring.measures.metric_score import Group
 from harpia_formats.evaluation.scoring.measures.outcomes import (
     NO_SUCH_SCORE,
@@ -46,7 +45,7 @@ from harpia_formats.evaluation.scoring.significance.intervals import number_or_n
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.rules.scoring_rules import NO_STORED_NUMBER
-from harpia_formats.model.describe import short_json
+from harpia_formats.model.describe import first_of, short_json
 from harpia_formats.model.record import Output, Record, Score, metric_of
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import (
@@ -250,7 +249,7 @@ class MixedScores:
             more = ", ..." if len(found) > _NAMED else ""
             are = "is a mean" if len(metrics) == 1 else "are means"
             yield (
-                f"{listed([*metrics])} {are} over {count} {_nouns[name]} "
+                f"{first_of([*metrics])} {are} over {count} {_nouns[name]} "
                 f"({', '.join(found[:_NAMED])}{more}); `--by {name}` shows each"
             )
 

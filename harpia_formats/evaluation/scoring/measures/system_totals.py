@@ -21,7 +21,6 @@ from harpia_formats.evaluation.scoring.answers import (
     distinct_names,
     file_of_key,
     key_of_file,
-    listed,
 )
 from harpia_formats.evaluation.scoring.measures.answer_sums import (
     AnswerStore,
@@ -34,7 +33,7 @@ from harpia_formats.evaluation.scoring.measures.outcomes import (
     GroupAnswer,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.model.describe import with_noun
+from harpia_formats.model.describe import first_of, with_noun
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Models whose left out questions are listed.
@@ -272,7 +271,7 @@ class SystemTotals:
             skip = '`missing = "skip"`' if is_planned else "`--missing skip`"
             choose = "" if is_planned else "choose one with `--model`, or "
             raise ScoreError(
-                f"{message}, which count for none of {listed(models)}: "
+                f"{message}, which count for none of {first_of(models)}: "
                 f"{choose}leave them out with {skip}"
             )
         self._notes.append(f"{message}, left out")
@@ -289,7 +288,7 @@ class SystemTotals:
         if are_parts(files, shared):
             if len(files) > 1:
                 self._notes.append(
-                    f"{listed(files)} name no model and share no question: they are "
+                    f"{first_of(files)} name no model and share no question: they are "
                     "scored as parts of one system"
                 )
             other = set().union(*(shared[one] for one in files)) & self._named_files
@@ -298,8 +297,8 @@ class SystemTotals:
             called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
         else:
             self._notes.append(
-                f"{listed(files)} name no model and share questions: each is a system "
-                "of its own, and `--pool` scores them as one"
+                f"{first_of(files)} name no model and share questions: each is a "
+                "system of its own, and `--pool` scores them as one"
             )
             own = distinct_names((None, one) for one in files)
             called = dict(zip(files, own, strict=True))
@@ -319,7 +318,7 @@ class SystemTotals:
             return
         raise ScoreOptionsError(
             f"{why}, and files without model names share questions: "
-            f"{listed(files)}; {way}, or take them as one system with "
+            f"{first_of(files)}; {way}, or take them as one system with "
             "`--pool`"
         )
 

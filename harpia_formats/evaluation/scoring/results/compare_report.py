@@ -20,7 +20,7 @@ from harpia_formats.evaluation.scoring.significance.paired_differences import (
     Comparison,
     questions_for,
 )
-from harpia_formats.model.describe import p_text, with_noun
+from harpia_formats.model.describe import first_of, p_text, with_noun
 from harpia_formats.model.problem import OptionError
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
@@ -293,8 +293,7 @@ class ComparisonReport(Result):
     def _counts(self) -> str:
         """Return which scores of how many systems differ, and how often."""
         names = list(dict.fromkeys(one.full_name for one in self.compared))
-        more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-        scores = ", ".join(names[:_LISTED]) + more or "no scores"
+        scores = first_of(names, _LISTED) or "no scores"
         scores += f" of {len(self.systems):,} systems"
         tested = tests_of(self.compared)
         if not tested:
