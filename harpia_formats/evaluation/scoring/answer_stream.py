@@ -345,7 +345,6 @@ class AnswerMeasuring:
             findings = outcomes.findings
             model = model_to_name(record, output) if findings else ""
             has_scores = self.stored is None and bool(output.scores)
-            is_compared = has_scores and (self._needs or not outcomes.is_zero)
             has_text = answer.sample.answer is not None
             found.append(
                 GroupAnswer(
@@ -361,7 +360,7 @@ class AnswerMeasuring:
                     tuple([(code, message, model) for code, message in findings]),
                     outcomes.is_zero,
                     has_scores and not has_text,
-                    comparable_scores(output) if is_compared else (),
+                    comparable_scores(output) if has_scores else (),
                 )
             )
         return found

@@ -320,6 +320,20 @@ def test_equal_scores_of_other_names_and_scales_are_no_difference() -> None:
     assert scaled.stored_differences == ()
 
 
+def test_a_missing_answer_that_counts_as_zero_differs_from_no_stored_score() -> None:
+    """So it is whether or not another metric needs no answer, but documents."""
+    record = answered(1, "4", ("em", 1, "em|impl:tool-1"))
+    del record["outputs"][0]["text"]
+    documents = [{"content": "x"}]
+    names = ("retrieved_documents", "ground_truth_documents")
+    record["extra"] = {"haystack": dict.fromkeys(names, documents)}
+
+    for metrics in (("em",), ("em", "document-map")):
+        scores = score(jsonl(record), metrics=metrics, missing="zero")
+        assert [one.code for one in scores.problems] == ["M101"]
+        assert scores.stored_differences == ()
+
+
 def test_a_score_without_a_scale_may_be_on_that_of_the_computed_one() -> None:
     """Of 100 points 100 is no difference, nor is a share of 1; another number is."""
     tool = "f1|impl:tool-1"

@@ -171,7 +171,9 @@ class StoredDifferences:
                 continue
             metric, outcome = self.measured[place[0]], answer.outcomes[place[0]]
             value = None if isinstance(outcome, str) else outcome[1][place[1]]
-            if value is None:
+            # A missing answer that counts as 0 has no computed score.
+            is_zero = answer.is_zero and "answer" in metric.measure.needs
+            if value is None or is_zero:
                 continue
             name, best = metric.names[place[1]], metric.measure.best
             entry = self.found.setdefault(
