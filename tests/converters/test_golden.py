@@ -7,13 +7,17 @@ it is an example, which is checked by what it has:
   and the codes of its `problems`;
 - a `record`, the `row` that it is written as and its `losses`, or the code, the message
   and the help with which it is `refused`;
-- a `row`, the codes of its `problems`, and of those that a `strict` validation finds.
+- a `row`, the codes of its `problems`, and of those that a `strict` validation finds;
+- a `row` and its `signs`: the dialects of its vendor that it is detected as, with why;
+- a `row` and the `findings` of all rules, lints among them, each with code and place,
+  and `(key)` where not a value is marked, but its key.
 
 A row is a JSON value, or the text of a file that is none, such as a table; `options`
 are those of `convert`.
 """
 
 import json
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +25,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import ValidationFailed, convert, validate
+from harpia_formats import Problem, ValidationFailed, convert, validate
+from known_formats import FORMATS
 from problem_codes import codes_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -38,6 +43,8 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
     problems: list[str] = []
     strict: list[str] | None = None
+    signs: dict[str, str] | None = None
+    findings: list[str] | None = None
     losses: list[str] | None = None
     refused: tuple[str, str, str] | None = None
 
@@ -93,6 +100,37 @@ def check_verdict(name: str, example: Example) -> None:
     assert codes_of(validate(data, format=name, strict=True)) == example.strict
 
 
+def check_signs(name: str, example: Example) -> None:
+    """Assert that a row is detected as dialects of its vendor, and no others."""
+    vendor, row = FORMATS[name].vendor, json.loads(bytes(example.row))
+    dialects = {
+        f"{format_.id} {each.name}".strip(): each
+        for format_ in FORMATS.values()
+        if format_.vendor == vendor
+        for each in format_.dialects
+    }
+    signs = {key: each.sniff(row) for key, each in dialects.items()}
+
+    assert {key: sign for key, sign in signs.items() if sign} == example.signs
+
+
+def check_findings(name: str, example: Example) -> None:
+    """Assert what all rules find in a row, and where."""
+    data = file_of(example.row)
+    report = validate(data, format=name, lint=True, max_problems=0)
+    lines = data.decode().splitlines()
+
+    assert [finding_of(each, lines) for each in report.problems] == example.findings
+
+
+def finding_of(problem: Problem, lines: list[str]) -> str:
+    """Return the code and the place of a problem, and whether it is at a key."""
+    place = problem.place
+    behind = lines[place.line - 1][place.end_column - 1 :].lstrip()
+    at_key = " (key)" if behind.startswith(":") else ""
+    return f"{problem.code} {place.pointer}".strip() + at_key
+
+
 def check_writing(name: str, example: Example) -> None:
     """Assert that a record is written as its row, with its losses, and no others."""
     output, data = BytesIO(), bytes(example.record)
@@ -114,21 +152,27 @@ def check_refusal(name: str, example: Example) -> None:
     assert output.getvalue() == b""
 
 
+def check_of(example: Example) -> Callable[[str, Example], None]:
+    """Return the check of an example, by what it has."""
+    checks = {
+        "strict": check_verdict,
+        "signs": check_signs,
+        "findings": check_findings,
+        "refused": check_refusal,
+        "losses": check_writing,
+    }
+    given = (each for key, each in checks.items() if getattr(example, key) is not None)
+    return next(given, check_reading)
+
+
 @pytest.mark.parametrize(
     "path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_examples_hold(path: Path) -> None:
-    """Each example in a file is validated, read, written or refused as it says."""
+    """Each example in a file is detected, validated, read, written or refused so."""
     lines = path.read_bytes().splitlines()
     for line in lines:
         example = msgspec.json.decode(line, type=Example)
-        if example.strict is not None:
-            check_verdict(path.parent.name, example)
-        elif example.refused is not None:
-            check_refusal(path.parent.name, example)
-        elif example.losses is not None:
-            check_writing(path.parent.name, example)
-        else:
-            check_reading(path.parent.name, example)
+        check_of(example)(path.parent.name, example)
 
     assert lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import validate
+from harpia_formats import Problem, validate
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 THEIRS = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
@@ -162,6 +162,13 @@ def errors_in(document: Any, *, strict: bool = False) -> set[str]:
     return {each.code for each in report.problems if each.severity == "error"}
 
 
+def problem_with(**changes: Any) -> Problem:
+    """Return the only problem in a definition with other parameters."""
+    document = {**DUMPED, "init_parameters": {**DUMPED["init_parameters"], **changes}}
+    (problem,) = validate(json.dumps(document).encode()).problems
+    return problem
+
+
 @for_each_case(
     "path, value, code, wrapped",
     [
@@ -221,6 +228,28 @@ def test_classes_of_other_packages_are_not_looked_up() -> None:
     assert errors_in(changed(("type",), "acme.judges.LLMEvaluator")) == set()
     generator = "acme.chat.Generator"
     assert errors_in(changed((*GENERATOR, "type"), generator)) == set()
+
+
+def test_names_are_shown_short() -> None:
+    """Long names and long lists are cut, with the number of names left out."""
+    example = {"inputs": {"responses": "Olá"}, "outputs": {"score": 1}}
+    missing = problem_with(inputs=[["ç" * 50, "list[str]"]])
+    others = problem_with(outputs=list("abcdef"))
+    none = problem_with(examples=[{**example, "outputs": {}}])
+
+    assert missing.message.endswith(f'the declared inputs are "{"ç" * 40}…"')
+    assert others.message.endswith(
+        'have the keys "score", but the declared outputs '
+        'are "a", "b", "c", "d" and 2 more'
+    )
+    assert "have the keys nothing" in none.message
+
+
+def test_name_that_is_no_variable_is_an_error() -> None:
+    """The name of an input on which Jinja fails makes a definition invalid."""
+    definition = {"inputs": [["a b", "list[str]"]], "examples": []}
+
+    assert problem_with(**definition).severity == "error"
 
 
 @pytest.mark.skipif(find_spec("haystack") is None, reason="haystack-ai is missing")
