@@ -13,12 +13,9 @@ import pytest
 from cases import for_each_case
 from harpia_formats import ConversionError, ScoreError, SinkError, validate
 from json_lines import jsonl, jsonl_rows
-from known_formats import READABLE
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-#: How many files of each format: three, or all in the long form.
-SOME_OR_ALL = [1, pytest.param(None, marks=pytest.mark.long)]
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
 SET = {
     "evaluation_id": "demo/org_m/1770681600",
@@ -503,31 +500,6 @@ def test_several_evaluations_have_results_of_their_own(
     )
     assert {each["evaluation_name"] for each in again} == {"all"}
     assert {each["evaluation_id"] for each in again} == {"new/1"}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("most", SOME_OR_ALL)
-def test_fixtures_become_samples_or_an_error(
-    shape: str, most: int | None, tmp_path: Path
-) -> None:
-    """Every file of answers is written as a valid pair, or refused with an error.
-
-    What the first error asks for is all that has to be given.
-    """
-    metrics = ("em", "document-map") if most is None else ("em",)
-    done = 0
-    for name in READABLE:
-        for path in sorted((FIXTURES / name / "valid").iterdir())[:most]:
-            for metric in metrics:
-                given = {"metrics": (metric,), "replicates": 0, "from_": name}
-                asked = names_asked_for(path, shape, tmp_path, {}, **given)
-                if asked:
-                    constants = dict.fromkeys(asked, "org/m")
-                    asked = names_asked_for(path, shape, tmp_path, constants, **given)
-                    assert not asked, path
-                done += asked is None
-
-    assert done > 5
 
 
 def names_asked_for(

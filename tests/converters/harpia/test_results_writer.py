@@ -1,7 +1,6 @@
 """HarpIA's own metrics, and its output and log."""
 
 import io
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +10,11 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from effort import drawn
 from harpia_converters.harpia.profile import requests_of
 from harpia_converters.harpia.results_writer import entries_of
-from harpia_formats import Header, ScoreError, read, validate
-from harpia_formats.conversion.mapping.requirements import holds_answers
-from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
+from harpia_formats import Header, ScoreError, validate
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from json_lines import jsonl_rows, strict_json
-from known_formats import READABLE, adapter_named
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
@@ -36,13 +31,6 @@ COMPUTED = [
 NOT_COMPUTED = [each for each in HARPIA if each not in COMPUTED]
 ONE_DISABLED = FIXTURES / "harpia" / "valid" / "one-disabled.json"
 TRANSLATIONS = FIXTURES / "harpia" / "valid" / "translations.json"
-ANSWERED = sorted(
-    path
-    for name, each in READABLE.items()
-    if holds_answers(adapter_named(each.id))
-    and not holds_verdicts(adapter_named(each.id))
-    for path in (FIXTURES / name / "valid").glob("*")
-)
 WEIGHTS = [0.25, 0.25, 0.25, 0.25]
 HASTE = "A ação foi rápida e não tem "
 PAIRS = {
@@ -455,50 +443,3 @@ def test_outputs_differ_in_time_only() -> None:
     assert runs[0] == runs[1]
     logs = [written(TRANSLATIONS, "log", skip_unknown=True)[0] for _ in range(2)]
     assert logs[0] == logs[1]
-
-
-def short_name(value: Any) -> str:
-    """Return the name of a case: the path of a fixture without what all have."""
-    return value if isinstance(value, str) else "-".join(value.parts[-3::2])
-
-
-#: Some files of each format, one as an output, the next as a log.
-SOME_ANSWERED = [
-    (path, ("output", "log")[at % 2])
-    for _, paths in itertools.groupby(ANSWERED, lambda path: path.parts[-3])
-    for at, path in enumerate(itertools.islice(paths, drawn(2)))
-]
-
-
-@for_each_case("path, to", SOME_ANSWERED, ids=short_name)
-def test_some_answers_of_every_vendor_are_scored(
-    path: Path, to: str, tmp_path: Path
-) -> None:
-    """The answers of every format's fixtures give valid files."""
-    check_answers(path, to, tmp_path)
-
-
-@pytest.mark.long
-@for_each_case(
-    "path, to", itertools.product(ANSWERED, ["output", "log"]), ids=short_name
-)
-def test_every_vendors_answers_are_scored(path: Path, to: str, tmp_path: Path) -> None:
-    """The answers of all fixtures do, in both forms."""
-    check_answers(path, to, tmp_path)
-
-
-def check_answers(path: Path, to: str, tmp_path: Path) -> None:
-    """Check what is written for the answers of a file."""
-    outputs = (one for row in read(path, format=path.parts[-3]) for one in row.outputs)
-    models = dict.fromkeys(one.model for one in outputs if one.model)
-    options: dict[str, Any] = {"from_": path.parts[-3], "metrics": ("em", "f1")}
-    if len(models) > 1:
-        with pytest.raises(ScoreError, match="choose one with `--model`"):
-            written(path, to, **options)
-        options["model"] = next(iter(models))
-
-    data, scores = written(path, to, **options)
-
-    assert len(data) > 0
-    assert scores.is_whole
-    assert problems_of(data, to, tmp_path) == []

@@ -1,19 +1,15 @@
 """Scores as Haystack's evaluators return them, and as a run."""
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from effort import drawn
 from harpia_formats import ScoreError, __version__, validate
 from json_lines import jsonl
-from known_formats import READABLE
 from unchecked import score
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 ROWS: list[dict[str, Any]] = [
     {
         "id": 2**70,
@@ -316,21 +312,3 @@ def test_standard_output_has_no_signatures_beside_it(
     document = json.loads(capfdbinary.readouterr().out)
 
     assert document == {"individual_scores": [1, 0, 0], "score": 1 / 3}
-
-
-@pytest.mark.parametrize("to", ["haystack-results", "haystack-run"])
-def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
-    """Every file of answers gives valid results, or is refused with an error."""
-    done = 0
-    for name in READABLE:
-        files = sorted((FIXTURES / name / "valid").iterdir())
-        for path in files[: drawn(2)]:
-            with suppress(ScoreError):
-                document = written(
-                    path, to, tmp_path, strict=False, from_=name, metrics=("em", "f1")
-                )
-                done += 1
-                if to == "haystack-run":
-                    check_run(document)
-
-    assert done > 20

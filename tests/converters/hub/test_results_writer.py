@@ -2,25 +2,21 @@
 
 import csv
 import io
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cases import for_each_case
-from effort import drawn
-from harpia_formats import ScoreError, read, validate
+from harpia_formats import ScoreError, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.evaluation.scoring.measures.outcomes import ComputedMetric
 from harpia_formats.evaluation.scoring.results.answer_rows import columns_of
 from harpia_formats.plugins import MetricError, MetricRequest, UnscorableError
 from json_lines import jsonl, jsonl_rows
-from known_formats import READABLE
 from unchecked import convert, score
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 OLD = {"metric": "human", "value": 5, "is_correct": True}
 ROWS: list[dict[str, Any]] = [
     {
@@ -258,25 +254,6 @@ def test_tables_refuse_unknown_fields(tmp_path: Path) -> None:
     with pytest.raises(ScoreError, match="no field is called 'categories'"):
         written(jsonl(*ROWS), "csv", tmp_path, constants={"categories": "x"})
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("to", ["record", "csv"])
-def test_fixtures_become_results_or_an_error(to: str, tmp_path: Path) -> None:
-    """Every file of answers gives valid results, or is refused with an error."""
-    done = 0
-    for name in READABLE:
-        files = sorted((FIXTURES / name / "valid").iterdir())
-        for path in files[: drawn(2)]:
-            with suppress(ScoreError):
-                found = written(path, to, tmp_path, from_=name)
-                records = list(read(path, format=name))
-                answers = sum(len(each.outputs) or 1 for each in records)
-                rows = jsonl_rows(found) if to == "record" else cells_in(found)[1:]
-                done += 1
-
-                assert len(rows) == (len(records) if to == "record" else answers)
-
-    assert done > 20
 
 
 def test_device_gets_no_signature_file() -> None:

@@ -13,16 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from effort import drawn, examples
+from effort import examples
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import ScoreError, validate
-from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.measures.select_metrics import select_metrics
-from harpia_formats.evaluation.scoring.measures.verdict_metrics import holds_verdicts
 from harpia_formats.evaluation.scoring.results.scores import Scores
 from harpia_formats.plugins import MetricConfiguration, MetricProfile
 from json_lines import jsonl, strict_json
-from known_formats import READABLE, adapter_named
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
@@ -30,13 +27,6 @@ pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 CONFIGURATIONS = FIXTURES / "nemo-config" / "valid"
 ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
-ANSWERED = sorted(
-    path
-    for name, each in READABLE.items()
-    if holds_answers(adapter_named(each.id))
-    and not holds_verdicts(adapter_named(each.id))
-    for path in (FIXTURES / name / "valid").glob("*")
-)
 MAT = "The cat sat on the mat."
 SITS = ["The cat sits on the mat.", "A cat is sitting on the mat."]
 HASTE = "A ação foi rápida e não tem "
@@ -774,39 +764,6 @@ def test_models_ids_and_names_of_any_kind() -> None:
     assert list(models) == ["model=模型", "model=m😀"]
     assert [score["value"] for score in found] == [1.0, 0.0]
     assert "tasks" not in tree
-
-
-#: Some files of each format.
-SOME_ANSWERED = [
-    path
-    for _, paths in itertools.groupby(ANSWERED, lambda path: path.parts[-3])
-    for path in itertools.islice(paths, drawn(2))
-]
-
-
-@for_each_case("path", SOME_ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
-def test_some_answers_of_every_vendor_are_scored(path: Path) -> None:
-    """The answers of every format's fixtures give valid results."""
-    check_answers(path)
-
-
-@pytest.mark.long
-@for_each_case("path", ANSWERED, ids=lambda each: "-".join(each.parts[-3::2]))
-def test_every_vendors_answers_are_scored(path: Path) -> None:
-    """The answers of all fixtures do."""
-    check_answers(path)
-
-
-def check_answers(path: Path) -> None:
-    """Check what is written for the answers of a file."""
-    metrics = ("em", "f1")
-
-    data, scores = written(
-        path, from_=path.parts[-3], metrics=metrics, names={"job": "j"}
-    )
-
-    assert scores.is_whole
-    assert problems_of(data) == []
 
 
 @pytest.mark.parametrize("name", ["nemo-input", "tencent-messages"])
