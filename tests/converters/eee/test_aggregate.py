@@ -1,13 +1,10 @@
 """EvalEval aggregates: their two versions, and how they are detected."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import jsonschema_rs
 import pytest
 from hypothesis import given
@@ -15,25 +12,17 @@ from hypothesis import strategies as st
 
 from cases import for_each_case
 from corpora import CORPORA
-from effort import drawn
 from fixture_files import schema_file
-from harpia_formats.api.testing import mutants
 from harpia_formats.plugins import Container
 from known_formats import FORMATS
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"
 VALID = ROOT / "fixtures" / "eee-aggregate" / "valid"
-#: Each shape, with the beginning of the name of the upstream file that has it.
-UPSTREAM = {"0.3.0": "29-2026-08-04", "0.2.0": "13-2026-02-10"}
 FULL = {
-    each: json.loads((VALID / f"full-{each}.json").read_bytes()) for each in UPSTREAM
+    each: json.loads((VALID / f"full-{each}.json").read_bytes())
+    for each in ("0.3.0", "0.2.0")
 }
-#: Keywords that decide a verdict.
-DECIDING = frozenset(
-    "additionalProperties const else enum if items maximum minItems minimum oneOf "
-    "pattern properties required then type".split()
-)
 
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -47,12 +36,6 @@ any_json = st.recursive(
 near_documents = st.dictionaries(
     st.sampled_from([*FULL["0.3.0"], "interaction_type", "input", "unknown"]), any_json
 )
-
-
-def upstream_of(shape: str) -> Any:
-    """Return the schema of `shape` as upstream published it."""
-    (path,) = (CORPORA / "eee" / "schemas").glob(f"{UPSTREAM[shape]}-*-eval-*.json")
-    return json.loads(path.read_bytes())
 
 
 def schema_validator_of(schema: Any) -> jsonschema_rs.Draft7Validator:
@@ -74,109 +57,12 @@ def shapes_of(document: Any) -> list[str]:
     return [each.removeprefix("eee-aggregate@") for each, sign in signs.items() if sign]
 
 
-def start_documents(shape: str) -> list[Any]:
-    """Return what mutants start from: full, small and real aggregates of a version."""
-    invented = [json.loads(each.read_bytes()) for each in sorted(VALID.glob("*.json"))]
-    assert invented
-    real = [
-        each | {"evaluation_results": each["evaluation_results"][:2]}
-        for each in real_aggregates().values()
-    ]
-    fitting = [each for each in [*invented, *real] if shapes_of(each) == [shape]]
-    return [*[FULL[shape]] * 10, *odd_documents(shape), *fitting]
-
-
-def odd_documents(shape: str) -> Iterator[Any]:
-    """Yield aggregates near the conditions: each kind of score, and none."""
-    result = FULL[shape]["evaluation_results"][0]
-    bounds = {"min_score": 0, "max_score": 1}
-    levels = {"level_names": ["não", "sim"], "has_unknown_level": False}
-    kinds = ({"score_type": each} for each in ("binary", "continuous", "levels", "?"))
-    for kind in ({}, *kinds):
-        for more in ({}, bounds, levels):
-            metric = {"lower_is_better": False} | kind | more
-            yield FULL[shape] | {
-                "evaluation_results": [result | {"metric_config": metric}]
-            }
-
-
-def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
-    """Count the verdicts on mutants, which must be upstream's."""
-    ours, theirs = (
-        schema_validator_of(schema_file(f"eee-aggregate@{shape}")),
-        schema_validator_of(upstream_of(shape)),
-    )
-    counts: Counter[bool] = Counter()
-    for each in islice(mutants(start_documents(shape), seed), count):
-        verdict = ours.is_valid(each)
-        assert verdict == theirs.is_valid(each), each
-        counts[verdict] += 1
-    return counts
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("shape", UPSTREAM)
-def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
-    """Our schema and upstream's agree on many mutants, good and bad."""
-    counts = verdicts(shape, drawn(800), seed=20_260_210)
-
-    assert min(counts[True], counts[False]) > 80
-
-
-@pytest.mark.corpora
-@pytest.mark.long
-@pytest.mark.parametrize("shape", UPSTREAM)
-def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
-    """Our schema and upstream's agree on 50,000 mutants, good and bad."""
-    counts = verdicts(shape, 50_000, seed=20_260_804)
-
-    assert min(counts[True], counts[False]) > 5_000
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("shape", UPSTREAM)
-def test_second_engine_agrees(shape: str) -> None:
-    """An independent engine gives our schema and upstream's the same verdicts."""
-    ours = jsonschema.Draft7Validator(schema_file(f"eee-aggregate@{shape}"))
-    theirs = jsonschema.Draft7Validator(upstream_of(shape))
-    schema_validator = schema_validator_of(schema_file(f"eee-aggregate@{shape}"))
-
-    for each in islice(mutants(start_documents(shape), 9), 200):
-        expected = schema_validator.is_valid(each)
-        assert ours.is_valid(each) == theirs.is_valid(each) == expected, each
-
-
-def constraints_of(node: Any, root: Any) -> Any:
-    """Return what decides a verdict in `node`, references written out."""
-    if isinstance(node, list):
-        return [constraints_of(each, root) for each in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        return constraints_of(root["$defs"][node["$ref"].split("/")[-1]], root)
-    kept = {each: constraints_of(node[each], root) for each in node.keys() & DECIDING}
-    if "properties" in node:
-        members = node["properties"].items()
-        kept["properties"] = {key: constraints_of(each, root) for key, each in members}
-    empty = {"additionalProperties": True, "items": {}}
-    return {key: each for key, each in kept.items() if each != empty.get(key, ...)}
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("shape", UPSTREAM)
-def test_constraints_are_upstreams(shape: str) -> None:
-    """Apart from its texts and references, our schema says what upstream's says."""
-    ours, theirs = schema_file(f"eee-aggregate@{shape}"), upstream_of(shape)
-
-    assert constraints_of(ours, ours) == constraints_of(theirs, theirs)
-
-
 @pytest.mark.corpora
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     """The files of February have the old version, those of August the new one."""
     schema_validators = {
         each: schema_validator_of(schema_file(f"eee-aggregate@{each}"))
-        for each in UPSTREAM
+        for each in ("0.3.0", "0.2.0")
     }
     aggregates = real_aggregates()
 
