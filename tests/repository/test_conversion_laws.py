@@ -1,24 +1,31 @@
 """What a conversion to any format keeps of any record, and what it says of the rest."""
 
 import io
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from effort import examples
 from field_paths import unrelated
 from harpia_formats import convert, read
 from harpia_formats.api.testing import filled, records
+from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.plugins import Container, Outcome, Record, Row, Unconvertible
 from json_lines import jsonl, jsonl_rows
-from known_formats import WRITABLE, adapter_named, row_validator
+from known_formats import WRITABLE, adapter_named, row_schema, row_validator
 from mapped_records import differing_paths, mapper_to, plain, record_in
 
 WITH_EXTRAS = [name for name in WRITABLE if adapter_named(name).extras_path is not None]
 #: The key of rows under which --keep-extra stores fields.
 EXTRAS_KEY = "harpia-formats"
+ANY = st.booleans()
+#: Formats in which no extra field is taken for another one, whatever its key; Inspect's
+#: samples have what is kept of them as it is.
+KEEPING = [name for name in WRITABLE if name != "inspect-dataset"]
 #: What is said of empty text that every row has.
 BLANK = 'is "", which is read as none'
 
@@ -70,18 +77,72 @@ def test_differences_are_the_declared_losses(
     assert unrelated(noted - blank, found) == set()
 
 
+@cache
+def keys_of_rows(target: str) -> list[str]:
+    """Return the keys of the rows of a format, and those that mark answers in them."""
+    schemas = [row_schema(each) for each in WRITABLE[target].dialects]
+    marks = {"a", "column", "in_a_list"}
+    return sorted(marks.union(*(keys_in(each) for each in schemas)))
+
+
+def keys_in(schema: Any) -> set[str]:
+    """Return the keys that a schema names, at any depth."""
+    inner = schema.values() if isinstance(schema, dict) else schema
+    if not isinstance(schema, dict | list):
+        return set()
+    named = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    return set(named).union(*map(keys_in, inner))
+
+
+@pytest.mark.parametrize("target", KEEPING)
+@examples(8, suppress_health_check=list(HealthCheck))
+@given(record=records(), data=st.data())
+def test_extra_fields_are_taken_for_no_others(
+    target: str, record: Record, data: st.DataObject
+) -> None:
+    """Extra fields under the keys of rows come back as such, or are declared losses."""
+    keys, vendor = st.sampled_from(keys_of_rows(target)), adapter_named(target).vendor
+    values = VALUES | TEXTS | st.just(True) | st.lists(TEXTS, max_size=2)
+    # An object without members says nothing.
+    values = values.filter(lambda value: value != {})
+    members = st.dictionaries(keys, values, min_size=1, max_size=3)
+    inner = members | st.lists(members, min_size=1, max_size=2)
+    kept = members | st.dictionaries(keys, inner, min_size=1, max_size=2)
+    outputs = [
+        replace(each, extra={vendor: data.draw(kept)} if data.draw(ANY) else each.extra)
+        for each in record.outputs
+    ]
+    record = replace(record, outputs=outputs, extra={vendor: data.draw(kept)})
+    written = mapped(record, target)
+    row = only_row_of(written, record)
+    back = adapter_named(target).read(row)
+    found = differing_paths(filled(record), back)
+    noted = {each.path for each in written.outcomes}
+    blank = {each.path for each in written.outcomes if each.how == BLANK}
+
+    assert unrelated(found, noted) == set()
+    assert unrelated(noted - blank, found) == set()
+    if target != "openai-chat":  # messages have any members that are kept of them
+        assert_valid(row, target)
+
+
 @pytest.mark.parametrize("target", WRITABLE)
 @examples(4, suppress_health_check=list(HealthCheck))
 @given(record=records())
 def test_written_rows_are_valid(target: str, record: Record) -> None:
     """Every written row is valid in its format, and strictly valid if possible."""
-    dialect = WRITABLE[target].dialects[0]
-    validator = row_validator(dialect)
-    is_column = dialect.container is Container.COLUMNS
-
     for row in mapped(record, target, responses="expand").rows:
-        value = {key: [item] for key, item in row.items()} if is_column else row
-        assert [str(each) for each in validator.iter_errors(value)] == []
+        assert_valid(row, target)
+
+
+def assert_valid(row: Row, target: str) -> None:
+    """Assert that a row is valid in the documented dialect of its format."""
+    dialect = WRITABLE[target].dialects[0]
+    is_column = dialect.container is Container.COLUMNS
+    value = {key: [item] for key, item in row.items()} if is_column else row
+    errors = row_validator(dialect).iter_errors(value)
+
+    assert [str(each) for each in errors] == []
 
 
 @pytest.mark.parametrize("target", WITH_EXTRAS)

@@ -6,36 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from cases import for_each_case
 from corpora import CORPORA
-from effort import examples
-from field_paths import unrelated
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
-from harpia_formats import Header, Output, Record
-from harpia_formats.api.testing import filled, records
+from harpia_formats import Header, Record
+from harpia_formats.api.testing import records
 from harpia_formats.api.testing.strategies import TEXTS, VALUES
-from harpia_formats.conversion.comparison.differences import differences, same
-from harpia_formats.conversion.mapping.choices import Choices, Responses
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.comparison.differences import same
 from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     schema_validator_of,
 )
 from harpia_formats.plugins import FieldOutcomes, Unconvertible
 from json_lines import jsonl_rows
-from known_formats import FORMATS, row_validator
+from known_formats import FORMATS
 from written_rows import row_and_losses
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-SCHEMA_VALIDATOR = row_validator(FORMATS["harpia"].dialects[0])
-AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
 BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
 KEYS = st.sampled_from(
     "id input expected-output expected_output expectedOutput actual-output "
@@ -108,42 +102,6 @@ def test_real_instances_come_back() -> None:
 
     assert rows != []
     assert [each for each in rows if not comes_back(each)] == []
-
-
-@given(record=records(), kept=KEPT)
-def test_kept_keys_never_become_fields(record: Record, kept: dict[str, Any]) -> None:
-    """Whatever the extra members, a difference is a loss, and the row is valid."""
-    answers = [
-        replace(each, text="x" if each.text is UNSET else each.text)
-        for each in record.outputs or [Output()]
-    ]
-    record = replace(filled(record), outputs=answers, extra={"harpia": kept})
-    for each in RecordMapper(LAB_INPUT, AS_LIST).map(record).rows:
-        back = LAB_INPUT.read(each)
-        again, noted = written(back)
-
-        assert SCHEMA_VALIDATOR.is_valid(each)
-        assert same(again, documented(each))
-        assert noted == {}
-
-
-@examples(10)
-@given(record=records(), kept=KEPT, named=NAMED)
-def test_every_difference_is_recorded_as_a_loss(
-    record: Record, kept: dict[str, Any], named: dict[str, Any]
-) -> None:
-    """A field differs if and only if its loss is recorded, also in lists of answers."""
-    changes = {"model": UNSET, "turns": UNSET, "extra": {"harpia": named}}
-    outputs = [replace(each, **changes) for each in record.outputs]
-    record = replace(filled(record), outputs=outputs, extra={"harpia": kept})
-    assume(any(each.text is not UNSET for each in outputs))
-    found = RecordMapper(LAB_INPUT, AS_LIST).map(record)
-    (row,) = found.rows
-    noted = {each.path for each in found.outcomes}
-    differing = {each.path for each in differences(record, LAB_INPUT.read(row))}
-
-    assert unrelated(differing, noted) == set()
-    assert unrelated(noted, differing) == set()
 
 
 @for_each_case("key", ["metrics", "Metrics", "metric", "metricas", "métricas"])

@@ -7,42 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
-from msgspec.structs import replace
 
 import harpia_formats
 from cases import for_each_case
 from effort import examples
-from field_paths import unrelated
 from harpia_converters.hub import csv_mapping as mapping
 from harpia_converters.hub.csv_mapping import TABLE, PandasCells, as_json
 from harpia_formats import Output, Record, Score, convert, diff
-from harpia_formats.api.testing import filled, records
-from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES
+from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.conversion.comparison.differences import differences, same
-from harpia_formats.conversion.mapping.choices import Choices, Responses
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.files.parsing.locate import duplicates, repeats_key
 from harpia_formats.model.column_map import FIELDS
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import FIELD_TYPES
 from harpia_formats.plugins import DECLINED, FieldOutcomes
-from known_formats import FORMATS, row_validator
 from table_steps import read_steps
 from written_rows import row_and_losses
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv").glob("[nv]*/*.csv"))
-SCHEMA_VALIDATOR = row_validator(FORMATS["csv"].dialects[0])
-ONE_ROW = Choices(responses=Responses.FIRST)
 NAMES = st.sampled_from([*TABLE.columns, "nota", "csv"]) | TEXTS
 CELLS = TEXTS | st.sampled_from(
     ["0.10", "01", "true", "[]", '["a", "b"]', '[{"role": "user"}]', "{}", '{"a": {}}']
 )
 ROWS = st.dictionaries(NAMES, CELLS, min_size=1, max_size=5)
-#: Extra fields that a table may have had, and some that no table ever had.
-KEPT = st.dictionaries(NAMES, CELLS | VALUES, max_size=3)
 
 
 def rows_in(path: Path) -> list[dict[str, str]]:
@@ -85,27 +75,6 @@ def test_any_row_comes_back(row: dict[str, str]) -> None:
         assert list(differences(record, TABLE.read(again))) == []
         assert noted == {}
         assert set(again) - set(row) - {"extra"} == set()
-
-
-@examples(10)
-@given(record=records(), kept=KEPT, others=EXTRA)
-def test_every_difference_is_recorded_as_a_loss(
-    record: Record, kept: dict[str, Any], others: dict[str, Any]
-) -> None:
-    """A field differs if and only if its loss is recorded, with any extra fields."""
-    # A score that says nothing is no difference, however many of them there are.
-    assume(not any(Score() in (each.scores or []) for each in record.outputs))
-    # Several scores of the answer that is kept are several rows.
-    assume(all(len(each.scores or []) < 2 for each in record.outputs[:1]))
-    record = replace(filled(record), extra={**others, "csv": kept})
-    found = RecordMapper(TABLE, ONE_ROW).map(record)
-    (row,) = found.rows
-    noted = {each.path for each in found.outcomes}
-    differing = {each.path for each in differences(record, TABLE.read(row))}
-
-    assert SCHEMA_VALIDATOR.is_valid(row)
-    assert unrelated(differing, noted) == set()
-    assert unrelated(noted, differing) == set()
 
 
 @given(VALUES)

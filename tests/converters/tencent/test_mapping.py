@@ -2,8 +2,6 @@
 
 import csv
 import io
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from msgspec.structs import replace
 
 from cases import for_each_case
 from corpora import CORPORA
-from effort import examples
 from harpia_converters.tencent.conversations import (
     read_answers,
     read_any_answers,
@@ -43,14 +40,11 @@ from harpia_formats.api.testing.strategies import (
     VALUES,
     some,
 )
-from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_outcomes import BLANK
 from harpia_formats.plugins import FieldOutcomes, FormatAdapter, Row, Unconvertible
-from known_formats import FORMATS, row_schema
 
 ROOT = Path(__file__).parents[3]
 WHOLE_TABLE = TABLE.with_own_extra or TABLE
@@ -157,85 +151,6 @@ def test_rows_of_the_corpus_come_back(file: str, name: str) -> None:
     """The small examples of the corpus are the same again once they were records."""
     for each in rows_in(CORPORA / "harpia" / file):
         check_returns(name, each)
-
-
-MESSAGE = st.fixed_dictionaries(
-    {"role": st.sampled_from(["system", "user", "assistant"]), "content": TEXTS},
-    optional={"name": VALUES},
-)
-#: Keys that are a field in some row, and one that is not.
-OTHERS = some(
-    **dict.fromkeys(
-        "messages conversation system prompt response ref_answer model_outputs id "
-        "responses content model_name temperature a".split(),
-        VALUES,
-    )
-)
-KEPT = st.builds(
-    lambda own, inner: {**own, **inner},
-    OTHERS,
-    some(
-        messages=OTHERS.filter(bool),
-        responses=OTHERS.filter(bool),
-        conversation=st.lists(OTHERS, max_size=2),
-    ),
-)
-EXTRA = KEPT.filter(bool).map(lambda kept: {"tencent": kept})
-ANSWER_FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {"model": st.sampled_from(["a", "b"]), "text": TEXTS | st.none()},
-    optional={
-        "index": st.integers(0, 2),
-        "reasoning": TEXTS | st.none(),
-        "extra": EXTRA | st.just({"tencent": {"a": 1}}),
-    },
-)
-ANSWERS = ANSWER_FIELDS.map(lambda given: Output(**given))
-FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {"references": st.lists(TEXTS, min_size=1, max_size=1)},
-    optional={
-        "id": TEXTS | st.integers(),
-        "prompt": TEXTS,
-        "system": TEXTS,
-        "messages": st.lists(MESSAGE, max_size=4),
-        "gt": TEXTS,
-        "params": st.dictionaries(st.sampled_from(SETTINGS), VALUES, min_size=1),
-        "extra": EXTRA,
-        "outputs": st.lists(ANSWERS, max_size=4),
-    },
-)
-RECORDS = FIELDS.map(lambda given: Record(**given))
-
-
-def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
-    """Return `record` with what the rows of `adapter` have any place for."""
-    if not record.messages and record.prompt is UNSET:
-        record = replace(record, prompt="q")
-    if adapter is WHOLE_TABLE:
-        record = replace(record, messages=UNSET, prompt=record.prompt or "q")
-    if adapter in (MANUAL, WHOLE_TABLE):
-        record = replace(record, id=UNSET, params=UNSET)
-    return record if adapter is OUTPUTS else replace(record, outputs=[])
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
-@examples(10)
-@given(record=RECORDS)
-def test_every_difference_is_recorded_as_a_loss(name: str, record: Record) -> None:
-    """A field of a record is changed if and only if its loss is recorded."""
-    adapter = ADAPTERS[name]
-    record = what_is_held(record, adapter)
-    row, recorded = written(record, adapter)
-    found = {each.path for each in differences(record, adapter.read(row))}
-
-    assert {path for _, path in recorded} == found
-    assert list(faults_in(row, name)) == []
-
-
-def faults_in(row: Row, name: str) -> Iterator[str]:
-    """Yield what is wrong with a row that is of the documented dialect."""
-    schema = row_schema(FORMATS[name].dialects[0])
-    plain = json.loads(encode(row))
-    yield from (str(each) for each in schema_validator_of(schema).iter_errors(plain))
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS)
