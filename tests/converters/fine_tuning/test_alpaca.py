@@ -6,17 +6,11 @@ from typing import Any
 
 import pytest
 
-from cases import for_each_case
 from corpora import CORPORA
 from harpia_formats import convert, detect, read, validate
 
 CHATS = CORPORA / "neighbours" / "chat"
 ROW = {"instruction": "Add.", "input": "2 2", "output": "4"}
-
-
-def codes_of(**others: Any) -> list[str]:
-    """Return the codes of what is found in a row with these keys."""
-    return [each.code for each in validate(json.dumps(ROW | others).encode()).problems]
 
 
 @pytest.mark.corpora
@@ -33,21 +27,6 @@ def test_real_set_is_read() -> None:
     for record, row in zip(records, rows, strict=True):
         parts = [row["instruction"], row["input"]]
         assert record.prompt == "\n\n".join(part for part in parts if part)
-
-
-@for_each_case(
-    "others, codes",
-    [
-        ({"instruction": ""}, ["G201"]),
-        ({"instruction": "", "input": ""}, []),
-        ({"input": "<noinput>"}, ["G202"]),
-        ({"input": "No input"}, ["G202"]),
-        ({"input": "noinputs"}, []),
-    ],
-)
-def test_doubtful_inputs_are_reported(others: dict[str, str], codes: list[str]) -> None:
-    """An input without an instruction, or one that says that it is none, is found."""
-    assert codes_of(**others) == codes
 
 
 @pytest.mark.parametrize(
@@ -84,12 +63,3 @@ def test_instructions_become_questions_of_nemo(tmp_path: Path) -> None:
             "source": "",
         }
     ]
-
-
-def test_an_empty_input_is_no_finding_of_lints() -> None:
-    """Rows without an input have it as empty text, and lints say nothing of that."""
-    row = b'{"instruction": "Rima com frio?", "input": "", "output": "rio"}\n'
-    assert not validate(row, format="alpaca", lint=True).problems
-    nothing = row.replace(b"Rima com frio?", b" ")
-    (problem,) = validate(nothing, format="alpaca", lint=True).problems
-    assert problem.code == "V306"

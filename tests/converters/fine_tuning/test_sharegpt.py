@@ -122,22 +122,6 @@ def test_verdicts_for_kto_are_not_read(key: str) -> None:
     assert f"conversations with verdicts for KTO, by `{key}`" in problem.message
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"conversation": [{"prompt": "2+2?", "response": "4"}]},
-        {"conversations": [{"role": "user", "content": "2+2?"}]},
-        {"conversations": "c-1"},
-        {"conversations": [{"from": "Ana", "text": "olá"}]},
-    ],
-)
-def test_other_conversations_are_not_claimed(row: dict[str, Any]) -> None:
-    """Only turns with `from` and `value` in `conversations` are a sign."""
-    (found,) = detect(json.dumps(row).encode())
-
-    assert found.format != "sharegpt"
-
-
 def test_texts_with_a_key_twice_are_kept() -> None:
     """Of a call, or of tools, as a value one of two members would be lost."""
     call = '{"name": "f", "arguments": {"x": 1, "x": 2}}'

@@ -3,53 +3,10 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from cases import for_each_case
 from harpia_formats import convert
-from harpia_formats.plugins import Row
 from json_lines import jsonl, jsonl_rows
-from known_formats import FORMATS
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
-
-@for_each_case(
-    "row",
-    [
-        {"input": "q", "ideal": "4"},
-        {"input": "q", "target": 4},
-        {"input": {"prompt": "q", "ideal_response": "4"}, "target": "a"},
-        {"input": [{"content": "q"}], "target": "4"},
-        {"id": 1, "input": "q"},
-        {
-            "id": 1,
-            "epoch": 1,
-            "input": "q",
-            "target": "4",
-            "output": {},
-            "messages": [],
-        },
-        {"input": "q", "target": "4", "output": "5"},
-    ],
-)
-def test_rows_of_others_are_left_to_them(row: Row) -> None:
-    """Rows of OpenAI, NeMo and HarpIA, and samples of a log, are no such samples."""
-    assert FORMATS["inspect-dataset"].dialects[0].sniff(row) == ""
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"run_name": "r", "inputs": {}, "results": {}},
-        {"eval": "ok", "status": "done", "version": 2},
-        {"eval": {"model": "m"}, "status": "done", "version": 2},
-        {"eval": {"task": "t", "model": "m"}},
-    ],
-)
-def test_documents_of_others_are_no_logs(document: Row) -> None:
-    """A run of Haystack, and a document with some of the keys, is no log."""
-    assert FORMATS["inspect-log"].dialects[0].sniff(document) == ""
 
 
 def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:

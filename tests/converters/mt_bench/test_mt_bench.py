@@ -13,10 +13,8 @@ from harpia_formats.plugins import Row
 from harpia_formats.validation import companion_checks
 from harpia_formats.validation.dedup.repeated_digests import missing_digest_batches
 from json_lines import jsonl, jsonl_rows
-from known_formats import FORMATS
 
 REAL = CORPORA / "neighbours" / "mt-bench"
-KINDS = [FORMATS[f"mt-bench-{kind}"] for kind in ("questions", "answers", "judgements")]
 
 QUESTION: Row = {
     "question_id": 202,
@@ -233,21 +231,6 @@ def test_answers_to_no_common_turn_have_no_prompt(
 def test_a_question_may_have_an_empty_list_of_references() -> None:
     """That is none, which a question may have."""
     assert validate(jsonl(QUESTION | {"reference": []})).problems == ()
-
-
-def test_each_row_is_of_one_format() -> None:
-    """The three kinds of rows exclude each other, and judgements of pairs are none."""
-    pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"]}
-    rows = [QUESTION, ANSWER, JUDGEMENT, pair]
-    signs = [[bool(each.dialects[0].sniff(row)) for each in KINDS] for row in rows]
-
-    assert signs == [
-        [True, False, False],
-        [False, True, False],
-        [False, False, True],
-        [False, False, False],
-    ]
-    assert not any(bool(each.dialects[0].sniff({"turns": []})) for each in KINDS)
 
 
 @pytest.mark.corpora

@@ -1,29 +1,9 @@
 import pytest
 
 import harpia_formats
-from cases import for_each_case
 from corpora import CORPORA
-from harpia_formats.plugins import Row
-from known_formats import FORMATS
 
 REAL = CORPORA / "neighbours" / "openai" / "evals_samples.jsonl"
-
-
-@for_each_case(
-    "row",
-    [
-        {"input": "q", "target": "4"},
-        {"input": {"prompt": "q"}, "ideal": "4"},
-        {"input": [{"content": "q"}], "ideal": "4"},
-        {"input": {"prompt": "q", "ideal_response": "4"}, "response": "a"},
-        {"id": 1, "input": "q"},
-        {"ideal": "4"},
-        {"input": "q", "ideal": 4},
-    ],
-)
-def test_rows_of_others_are_left_to_them(row: Row) -> None:
-    """Rows of Inspect, NeMo and HarpIA are no samples."""
-    assert FORMATS["openai-evals"].dialects[0].sniff(row) == ""
 
 
 @pytest.mark.corpora

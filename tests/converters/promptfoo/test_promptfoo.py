@@ -5,7 +5,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec import to_builtins
 
 from cases import for_each_case
@@ -23,13 +22,6 @@ ITEM: dict[str, Any] = {
     "score": 0.5,
     "failureReason": 0,
     "namedScores": {},
-}
-FAILED = {
-    "success": False,
-    "score": 0,
-    "failureReason": 2,
-    "error": "time-out",
-    "response": None,
 }
 
 
@@ -137,19 +129,3 @@ def test_answers_of_two_providers_are_one_record(tmp_path: Path) -> None:
         "acme:finch",
         "acme:heron",
     ]
-
-
-@pytest.mark.parametrize(
-    ("others", "codes"),
-    [
-        ({}, []),
-        ({"response": {}}, ["D301"]),
-        (FAILED, []),
-        (FAILED | {"success": True}, ["D302"]),
-    ],
-)
-def test_doubtful_items_are_reported(others: Any, codes: list[str]) -> None:
-    """An item without output and error is found, and an error that passed."""
-    report = validate(document(ITEM | others))
-
-    assert [each.code for each in report.problems] == codes

@@ -4,20 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cases import for_each_case
 from harpia_formats import convert, detect, validate
 from json_lines import jsonl
 
 ROW = {"user_input": "2+2?", "response": "4", "reference": "four"}
 ASKED = {"type": "human", "content": "2+2?"}
-CALLED = {
-    "type": "ai",
-    "content": "",
-    "tool_calls": [{"name": "add", "args": {"x": 2, "y": 2}}],
-}
-SEEN = {"type": "tool", "content": "4"}
 ANSWERED = {"type": "ai", "content": "4", "tool_calls": None}
 
 
@@ -37,23 +29,6 @@ def test_samples_are_detected_by_their_keys(row: dict[str, Any], why: str) -> No
 
     assert found.format == ("ragas" if why else None)
     assert found.why.startswith(why) or not why
-
-
-@pytest.mark.parametrize(
-    ("messages", "codes"),
-    [
-        ([ASKED, CALLED, SEEN, SEEN, ANSWERED], []),
-        ([ASKED, ANSWERED, SEEN], ["D101"]),
-        ([SEEN, ASKED], ["D101"]),
-    ],
-)
-def test_result_of_a_tool_needs_a_call(
-    messages: list[dict[str, Any]], codes: list[str]
-) -> None:
-    """A message of a tool behind none that calls one is reported."""
-    data = json.dumps({"user_input": messages}).encode()
-
-    assert [each.code for each in validate(data).problems] == codes
 
 
 def test_file_has_samples_of_one_kind() -> None:
