@@ -8,7 +8,7 @@ import pytest
 from msgspec import to_builtins
 
 from cases import for_each_case
-from harpia_formats import convert, detect, read, score, validate
+from harpia_formats import detect, read, score, validate
 
 ROW = {"input": "2+2?", "actual_output": "4", "expected_output": "four"}
 
@@ -50,15 +50,6 @@ def test_documented_instance_stays_one_whatever_its_keys() -> None:
     row = {"id": 1, "input": "2+2?", "actual-output": "4", "retrieval_context": []}
 
     assert claim_on(row) == "harpia"
-
-
-def test_case_becomes_a_row_of_haystack(tmp_path: Path) -> None:
-    """The retrieved passages arrive as the contexts of an evaluator."""
-    output = tmp_path / "out.json"
-    row = ROW | {"retrieval_context": ["2+2=4"]}
-    convert(json.dumps(row).encode(), to="haystack", output=output)
-
-    assert json.loads(output.read_bytes())["contexts"] == [["2+2=4"]]
 
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "deepeval" / "valid"

@@ -1,13 +1,12 @@
 """Instructions in Alpaca's form: detected, checked and read."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corpora import CORPORA
-from harpia_formats import convert, detect, read, validate
+from harpia_formats import detect, read, validate
 
 CHATS = CORPORA / "neighbours" / "chat"
 ROW = {"instruction": "Add.", "input": "2 2", "output": "4"}
@@ -48,18 +47,3 @@ def test_other_sets_of_instructions_are_refused_with_a_reason(
 
     assert problem.code == "S301"
     assert reason in problem.message
-
-
-def test_instructions_become_questions_of_nemo(tmp_path: Path) -> None:
-    """An instruction is a prompt, and its output the ideal response."""
-    output = tmp_path / "out.json"
-    convert(json.dumps(ROW).encode(), to="nemo-input", output=output)
-
-    assert json.loads(output.read_bytes()) == [
-        {
-            "prompt": "Add.\n\n2 2",
-            "ideal_response": "4",
-            "category": "",
-            "source": "",
-        }
-    ]

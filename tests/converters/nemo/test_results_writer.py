@@ -29,6 +29,8 @@ CONFIGURATIONS = FIXTURES / "nemo-config" / "valid"
 ANSWERS = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
 MAT = "The cat sat on the mat."
 SITS = ["The cat sits on the mat.", "A cat is sitting on the mat."]
+UNSUPPORTED = "unsupported parameter"
+TURNED = {"ground_truth": "{{response}}"}
 HASTE = "A ação foi rápida e não tem "
 #: Answer, references, sentence and corpus BLEU, em, F1, ROUGE 1, 2, 3 and L; the
 #: corpus BLEU is that of all references.
@@ -97,6 +99,11 @@ def task_of(metrics: Any, **more: Any) -> Any:
     """Return a custom configuration of one task."""
     task = {"type": "completion", "metrics": metrics}
     return {"type": "custom", "tasks": {"qa": task}, **more}
+
+
+def checked(check: Any) -> Any:
+    """Return a metric that compares texts so."""
+    return {"type": "string-check", "params": {"check": check}}
 
 
 def asked(
@@ -276,17 +283,6 @@ def test_unknown_metric_of_a_configuration(name: str, kind: str) -> None:
     assert problems_of(data, strict=False) == []
 
 
-def test_names_of_the_core_are_unknown_to_nvidia() -> None:
-    """A metric of ours that NVIDIA has not is not taken for one of NVIDIA's."""
-    document = {
-        "type": "similarity_metrics",
-        "tasks": {"t": {"type": "default", "metrics": {"x": {"type": "chrf"}}}},
-    }
-
-    with pytest.raises(ScoreError, match="chrf is no metric"):
-        written(b"", config=document)
-
-
 @for_each_case(
     "metric, expected",
     [
@@ -414,45 +410,41 @@ def test_templates_that_are_not_understood(template: Any) -> None:
             asked(task_of({"m": {"type": kind, "params": params}}))
 
 
+def similar(metric: Any) -> Any:
+    """Return a configuration of similarity metrics with one metric."""
+    task = {"type": "default", "metrics": {"x": metric}}
+    return {"type": "similarity_metrics", "tasks": {"t": task}}
+
+
+def with_metric(metric: Any) -> Any:
+    """Return a custom configuration with one metric."""
+    return task_of({"m": metric})
+
+
 @for_each_case(
-    "metric, message",
+    "make, metric, message",
     [
-        ({"type": "rouge", "params": {"ground_truth": "{{response}}"}}, "must be the"),
-        ({"type": "bleu", "params": {"lowercase": True}}, "unsupported parameter"),
-        ({"type": "bleu", "params": 3}, "must be an object"),
-        ({"type": 3}, "no type"),
-        ({}, "no type"),
-        ("bleu", "an object with a type"),
-        ({"type": "string-check"}, "has no check"),
-        ({"type": "string-check", "params": {"check": "=="}}, "has no check"),
-        (
-            {"type": "string-check", "params": {"check": ["{{output}}"] * 3}},
-            "with itself",
-        ),
+        (with_metric, {"type": "rouge", "params": TURNED}, "must be the"),
+        (with_metric, {"type": "bleu", "params": {"lowercase": True}}, UNSUPPORTED),
+        (with_metric, {"type": "bleu", "params": 3}, "must be an object"),
+        (with_metric, {"type": 3}, "no type"),
+        (with_metric, {}, "no type"),
+        (with_metric, "bleu", "an object with a type"),
+        (with_metric, {"type": "string-check"}, "has no check"),
+        (with_metric, checked("=="), "has no check"),
+        (with_metric, checked(["{{output}}"] * 3), "with itself"),
+        # The metric core refuses an operation that it has not.
+        (with_metric, checked(["{{response}}", ["=="], "{{reference}}"]), "operation"),
+        # Parameters of similarity metrics are documented nowhere.
+        (similar, {"type": "rouge", "params": {"stemmer": False}}, UNSUPPORTED),
+        # A metric of ours that NVIDIA has not is not taken for one of NVIDIA's.
+        (similar, {"type": "chrf"}, "chrf is no metric"),
     ],
 )
-def test_metrics_that_are_not_understood(metric: Any, message: str) -> None:
+def test_metrics_that_are_not_understood(make: Any, metric: Any, message: str) -> None:
     """What a metric is given beyond what is known is refused, never passed over."""
     with pytest.raises(ScoreError, match=message):
-        asked(task_of({"m": metric}))
-
-
-def test_an_operation_that_there_is_not() -> None:
-    """An unknown operation is refused by the metric core."""
-    check = ["{{response}}", ["=="], "{{reference}}"]
-    metric = {"type": "string-check", "params": {"check": check}}
-
-    with pytest.raises(ScoreError, match="operation"):
-        written(b"", config=task_of({"m": metric}))
-
-
-def test_parameters_of_similarity_metrics() -> None:
-    """Parameters of a similarity metric are documented nowhere, and refused."""
-    metric = {"type": "rouge", "params": {"stemmer": False}}
-    task = {"type": "default", "metrics": {"rouge": metric}}
-
-    with pytest.raises(ScoreError, match="unsupported parameter"):
-        asked({"type": "similarity_metrics", "tasks": {"t": task}})
+        written(b"", config=make(metric))
 
 
 def test_one_of_several_tasks() -> None:

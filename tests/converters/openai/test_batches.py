@@ -1,29 +1,15 @@
 """Requests and results of batches as records, and records as requests."""
 
-import json
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpora import CORPORA
 from harpia_formats import ConversionError, convert, read, validate
 from json_lines import jsonl
-from sample_rows import assistant_message
 
 EXAMPLES = CORPORA / "neighbours" / "openai"
-CALL = {
-    "id": "c1",
-    "type": "function",
-    "function": {"name": "f", "arguments": '{"x":1}'},
-}
-
-
-def result(body: Any, status: int = 200, error: Any = None) -> dict[str, Any]:
-    """Return a result with a body."""
-    response = {"status_code": status, "request_id": "r", "body": body}
-    return {"id": "b", "custom_id": "1", "response": response, "error": error}
 
 
 def neighbour(name: str) -> Path:
@@ -48,47 +34,6 @@ def test_model_can_be_given() -> None:
     assert record.params == {"model": "m", "n": 2}
     assert record.id == "1"
     assert validate(output.getvalue(), lint=True).problems == ()
-
-
-def test_an_error_without_a_reason_says_so() -> None:
-    """A request without a response has no status that could be the reason."""
-    error = {"code": None, "message": None}
-    row = {"id": "b", "custom_id": "1", "response": None, "error": error}
-    (record,) = read(jsonl(row))
-
-    assert record.outputs[0].error == "no reason is given"
-
-
-BROKEN = {"name": "f", "arguments": '{"x": '}
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {
-            "choices": [
-                {
-                    "message": assistant_message(
-                        None, tool_calls=[{**CALL, "function": BROKEN}]
-                    )
-                }
-            ]
-        },
-        {"output": [{"type": "function_call", "call_id": "c1", **BROKEN}]},
-    ],
-)
-def test_broken_arguments_are_kept_beside_a_record_that_is_valid(body: Any) -> None:
-    """Arguments that are no object are null in the turn, and kept as they are."""
-    row = jsonl(result({"model": "m", **body}))
-    made = BytesIO()
-    convert(row, to="record", output=made)
-    (record,) = read(made.getvalue(), format="record")
-    (output,) = record.outputs
-    turns: Any = output.turns
-
-    call = {"id": "c1", "name": "f", "arguments": None}
-    assert turns == [{"role": "assistant", "content": None, "tool_calls": [call]}]
-    assert BROKEN["arguments"] in str(output.extra)
 
 
 @pytest.mark.corpora
@@ -136,16 +81,3 @@ def test_requests_of_the_documented_shape() -> None:
     assert (two.params or {})["n"] == 2
     assert three.prompt == "What is the capital of Kenya?"
     assert codes == {"O202"}
-
-
-def test_settings_of_other_tools_are_not_sent() -> None:
-    """A request for a chat has no settings that only other tools know."""
-    params = {"model": "m", "temperature": 0, "until": ["."], "do_sample": False}
-    record = {"id": "1", "prompt": "2 + 3?", "params": params, "outputs": []}
-    output = BytesIO()
-    data = jsonl(record)
-    report = convert(data, to="openai-batch-input", output=output)
-    body = json.loads(output.getvalue())["body"]
-    assert body.keys() == {"model", "messages", "temperature"}
-    lost = {outcome.path for outcome in report.losses[0].losses.counts}
-    assert lost >= {"params.until", "params.do_sample"}

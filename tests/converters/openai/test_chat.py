@@ -1,6 +1,5 @@
 """Examples for fine-tuning as records, and records as examples."""
 
-import json
 from io import BytesIO
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from harpia_formats import Record, convert, detect, read, validate, write
 from json_lines import jsonl, jsonl_rows
 
 ROOT = Path(__file__).parents[3]
-FIXTURES = ROOT / "fixtures"
 EXAMPLES = CORPORA / "neighbours" / "openai"
 
 
@@ -39,26 +37,6 @@ def test_rows_with_parts_become_records_and_come_back(
     # The arguments of calls are written without spaces.
     given = path.read_bytes().replace(b"{ }", b"{}")
     assert jsonl_rows(back) == jsonl_rows(given)
-
-
-def test_arguments_with_a_key_twice_are_kept_as_text(tmp_path: Path) -> None:
-    """A model may write them: as an object one of the values would be lost."""
-    text = '{"city":"Lima","city":"Quito"}'
-    call = {"id": "c1", "type": "function", "function": {"name": "f"}}
-    call["function"]["arguments"] = text  # type: ignore[index]  # of an object
-    asked = {"role": "user", "content": "Is it warm?"}
-    chat = [asked, {"role": "assistant", "tool_calls": [call]}]
-    chat += [{"role": "tool", "tool_call_id": "c1", "content": "24"}, asked]
-    row = {"messages": [*chat, {"role": "assistant", "content": "Yes."}]}
-    output = tmp_path / "rows.jsonl"
-
-    (record,) = read(jsonl(row))
-    write([record], to="openai-chat", output=output)
-
-    assert record.messages
-    assert record.messages[1]["tool_calls"][0]["arguments"] == text
-    assert jsonl_rows(output) == [row]
-    assert "O101" in [each.code for each in validate(jsonl(row)).problems]
 
 
 @pytest.mark.corpora
@@ -96,45 +74,6 @@ def test_preference_of_the_documented_shape() -> None:
     assert record.references == ["Lima."]
     (other,) = record.extra["openai"]["non_preferred_output"]
     assert "Cusco" in other["content"]
-
-
-@pytest.mark.parametrize("to", ["nemo-input", "eee@0.3.0", "tencent-messages"])
-def test_chats_become_the_formats_of_others(to: str) -> None:
-    """Examples are written in other vendors' formats; what they lose is reported."""
-    path = FIXTURES / "openai-chat" / "valid" / "tools-and-weights.jsonl"
-    output = BytesIO()
-    answer = {"outputs.model": "m", "outputs.text": "a", "references": ["r"]}
-    score = {"evaluation_id": "e", "evaluation_name": "n", "score": 1}
-    constants = {**answer, **score, "is_correct": True}
-    report = convert(path, to=to, output=output, constants=constants)
-
-    assert report.written
-    assert not report.lossless
-    assert validate(output.getvalue(), format=to).ok
-
-
-def test_bare_functions_become_tools() -> None:
-    """A tool without a type is written as OpenAI asks, and that is reported."""
-    bare = {"name": "add", "parameters": {"type": "object"}}
-    record = {"prompt": "2 + 3?", "references": ["5"], "params": {"tools": [bare]}}
-    output = BytesIO()
-    data = json.dumps({**record, "outputs": []}).encode()
-    report = convert(data, to="openai-chat", output=output)
-    row = json.loads(output.getvalue())
-    assert row["tools"] == [{"type": "function", "function": bare}]
-    assert "params.tools" in {
-        outcome.path for outcome in report.losses[0].losses.counts
-    }
-
-
-def test_answers_not_preferred_are_no_part_of_an_example() -> None:
-    """A chat has no key for an answer that is not preferred; its loss is reported."""
-    (file,) = (FIXTURES / "openai-preference" / "valid").glob("*.jsonl")
-    output = BytesIO()
-    report = convert(file, to="openai-chat", output=output)
-    assert b"non_preferred_output" not in output.getvalue()
-    lost = {outcome.path for outcome in report.losses[0].losses.counts}
-    assert "extra.openai.non_preferred_output" in lost
 
 
 def test_keys_of_the_last_message_are_reported_in_their_order() -> None:

@@ -1,11 +1,10 @@
 """Samples of RAGAS: detected, checked and read, with the scores that they have."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from cases import for_each_case
-from harpia_formats import convert, detect, validate
+from harpia_formats import detect, validate
 from json_lines import jsonl
 
 ROW = {"user_input": "2+2?", "response": "4", "reference": "four"}
@@ -38,20 +37,3 @@ def test_file_has_samples_of_one_kind() -> None:
 
     assert [each.code for each in validate(data, lint=True).problems] == ["D111"]
     assert not validate(data).problems
-
-
-def test_sample_becomes_a_row_of_nemo(tmp_path: Path) -> None:
-    """The answer of a sample and its reference arrive in a row of answers."""
-    output = tmp_path / "out.json"
-    convert(json.dumps(ROW).encode(), to="nemo-output", output=output)
-    (row,) = json.loads(output.read_bytes())
-
-    assert (
-        row["input"]["prompt"],
-        row["input"]["ideal_response"],
-        row["response"],
-    ) == (
-        "2+2?",
-        "four",
-        "4",
-    )
