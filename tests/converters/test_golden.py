@@ -8,12 +8,13 @@ it is an example, which is checked by what it has:
 - a `record`, the `row` that it is written as and its `losses`, or the code, the message
   and the help with which it is `refused`;
 - a `row`, the codes of its `problems`, and of those that a `strict` validation finds;
+- `answers`, as records or as a file of their vendor, and the `results` of their scores;
 - a `row` and its `signs`: the dialects of its vendor that it is detected as, with why;
 - a `row` and the `findings` of all rules, lints among them, each with code and place,
   and `(key)` where not a value is marked, but its key.
 
 A row is a JSON value, or the text of a file that is none, such as a table; `options`
-are those of `convert`.
+are those of `convert`, or of `score`.
 """
 
 import json
@@ -25,7 +26,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import Problem, ValidationFailed, convert, validate
+from harpia_formats import Problem, ValidationFailed, convert, score, validate
 from known_formats import FORMATS
 from problem_codes import codes_of
 
@@ -43,6 +44,8 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
     problems: list[str] = []
     strict: list[str] | None = None
+    answers: msgspec.Raw = msgspec.Raw()
+    results: msgspec.Raw = msgspec.Raw()
     signs: dict[str, str] | None = None
     findings: list[str] | None = None
     losses: list[str] | None = None
@@ -98,6 +101,17 @@ def check_verdict(name: str, example: Example) -> None:
 
     assert codes_of(validate(data, format=name)) == example.problems
     assert codes_of(validate(data, format=name, strict=True)) == example.strict
+
+
+def check_results(name: str, example: Example) -> None:
+    """Assert that the scores of answers are written so, as what they are detected."""
+    output, options = BytesIO(), {"replicates": 0, **example.options}
+    score(bytes(example.answers), to=name, output=output, **options)
+    written = output.getvalue()
+
+    assert exact(written) == exact(bytes(example.results))
+    assert validate(written, strict=True, lint=True, ignore=("J204",)).problems == ()
+    assert validate(written).files[0].format == name
 
 
 def check_signs(name: str, example: Example) -> None:
@@ -156,20 +170,24 @@ def check_of(example: Example) -> Callable[[str, Example], None]:
     """Return the check of an example, by what it has."""
     checks = {
         "strict": check_verdict,
+        "results": check_results,
         "signs": check_signs,
         "findings": check_findings,
         "refused": check_refusal,
         "losses": check_writing,
     }
-    given = (each for key, each in checks.items() if getattr(example, key) is not None)
-    return next(given, check_reading)
+    absent = (None, msgspec.Raw())
+    found = (
+        each for key, each in checks.items() if getattr(example, key) not in absent
+    )
+    return next(found, check_reading)
 
 
 @pytest.mark.parametrize(
     "path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_examples_hold(path: Path) -> None:
-    """Each example in a file is detected, validated, read, written or refused so."""
+    """Each example in a file is detected, validated, read, written or scored so."""
     lines = path.read_bytes().splitlines()
     for line in lines:
         example = msgspec.json.decode(line, type=Example)
