@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from cases import for_each_case
 from corpora import CORPORA
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
-from harpia_formats import Header, Record
+from harpia_formats import Record
 from harpia_formats.api.testing import records
 from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.conversion.comparison.differences import same
@@ -30,7 +30,6 @@ from written_rows import row_and_losses
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
 KEYS = st.sampled_from(
     "id input expected-output expected_output expectedOutput actual-output "
     "actual_output actualOutput level".split()
@@ -104,15 +103,6 @@ def test_real_instances_come_back() -> None:
     assert [each for each in rows if not comes_back(each)] == []
 
 
-@for_each_case("key", ["metrics", "Metrics", "metric", "metricas", "métricas"])
-def test_metrics_in_every_spelling(key: str) -> None:
-    """The list of metrics is found whatever it is called, and written as documented."""
-    header = LAB_INPUT.read_header and LAB_INPUT.read_header({key: [BLEU], "v": 2})
-
-    assert header == Header(metrics=[BLEU], extra={"harpia": {"v": 2}})
-    assert header_written(header) == ({"metrics": [BLEU], "v": 2}, [])
-
-
 def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
     """Return what is written of a header, and the paths of recorded losses."""
     outcomes = FieldOutcomes()
@@ -133,63 +123,6 @@ def test_headers_are_written_back(path: Path) -> None:
         assert list(row.values()) == list(around.values())
         assert noted == []
         assert schema.is_valid({"instances": []} | row)
-
-
-@for_each_case(
-    "metrics",
-    [
-        "BLEU",
-        ["BLEU"],
-        [{"id": 1}],
-        [{"id": "a", "enable": 1}],
-        [{"id": "a", "enabled": None}],
-        [{"id": "a", "parameters": None}],
-    ],
-)
-def test_invalid_metrics_are_kept(metrics: Any) -> None:
-    """Metrics that the schema does not allow are kept unchanged."""
-    assert LAB_INPUT.read_header is not None
-    header = LAB_INPUT.read_header({"metricas": metrics})
-
-    assert header == Header(extra={"harpia": {"metricas": metrics}})
-    assert header_written(header) == ({"metricas": metrics}, [])
-
-
-def test_an_empty_key_of_a_header_is_kept() -> None:
-    """A key without a name stands for no metrics: it is kept and written back."""
-    assert LAB_INPUT.read_header is not None
-    header = LAB_INPUT.read_header({"": 1})
-
-    assert header == Header(extra={"harpia": {"": 1}})
-    assert header_written(header) == ({"": 1}, [])
-
-
-def test_header_of_others() -> None:
-    """Metrics without an id, other vendors' keys and taken keys are losses."""
-    header = Header(
-        metrics=[BLEU, "chrF"],
-        extra={
-            "harpia": {"instances": 1, "metrics": 2},
-            "haystack": {"component": "a"},
-        },
-    )
-
-    assert header_written(header) == (
-        {"metrics": [BLEU]},
-        [
-            "header.metrics",
-            "header.extra.harpia.instances",
-            "header.extra.harpia.metrics",
-            "header.extra.haystack",
-        ],
-    )
-
-
-def test_metrics_are_not_written_twice() -> None:
-    """A kept list that would be read as the metrics is left out as a loss."""
-    header = Header(extra={"harpia": {"metric": [BLEU]}})
-
-    assert header_written(header) == ({}, ["header.extra.harpia.metric"])
 
 
 @given(

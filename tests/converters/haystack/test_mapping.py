@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from effort import examples
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats import Header, Record
+from harpia_formats import Record
 from harpia_formats.api.testing import filled, records
 from harpia_formats.api.testing.strategies import TEXTS, VALUES
 from harpia_formats.conversion.comparison.differences import differences, same
@@ -19,7 +19,6 @@ from harpia_formats.conversion.mapping.extra_fields import (
     split_extras,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.plugins import FieldOutcomes
 from written_rows import row_and_losses
 
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
@@ -72,29 +71,3 @@ def restored_from(row: dict[str, Any]) -> Record:
     """Return the record of a row with what the row keeps of it."""
     bare, fragment = split_extras(row, COLUMNS)
     return restore_extras(COLUMNS.read(bare), fragment)
-
-
-def header_written(header: Header) -> tuple[dict[str, Any], list[str]]:
-    """Return what is written of a header, and the paths of recorded losses."""
-    outcomes = FieldOutcomes()
-    assert COLUMNS.write_header is not None
-    row = COLUMNS.write_header(header, outcomes)
-    return row, [each.path for each in outcomes.entries]
-
-
-def test_component_comes_back() -> None:
-    """The name of the component around the columns is kept in the header."""
-    assert COLUMNS.read_header is not None
-    header = COLUMNS.read_header({"component": "exact match"})
-
-    assert header == Header(extra={"haystack": {"component": "exact match"}})
-    assert header_written(header) == ({"component": "exact match"}, [])
-    assert COLUMNS.read_header({}) == Header()
-
-
-def test_header_of_others() -> None:
-    """Only the component's name is written next to the columns; the rest is a loss."""
-    header = Header(extra={"haystack": {"component": 1, "a": 2}, "harpia": {"b": 3}})
-    paths = ["haystack.component", "haystack.a", "harpia.b"]
-
-    assert header_written(header) == ({}, [f"header.extra.{each}" for each in paths])
