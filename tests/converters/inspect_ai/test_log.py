@@ -17,8 +17,10 @@ from harpia_formats import (
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.validation.parallel import ranges
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 from problem_codes import codes_of
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def message(role: str, content: Any, **members: Any) -> dict[str, Any]:
@@ -219,3 +221,25 @@ def test_answer_of_a_sample_that_ended_with_an_error() -> None:
         problem.help == "an answer that it has is scored, but may not be the last one"
     )
     assert score(ended, metrics=["em"])["em"].value == 1
+
+
+def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:
+    """A sample of a log asks what it asked, whatever its agent did then."""
+    log = FIXTURES / "inspect-log" / "valid" / "tools-and-scores.json"
+    output = tmp_path / "data.jsonl"
+    assert convert(log, to="inspect-dataset", output=output).ok
+    rows = jsonl_rows(output)
+
+    assert rows[0]["input"] == "Capital of Peru?"
+    assert [each["role"] for each in rows[1]["input"]] == ["system", "user"]
+    assert rows[1]["target"] == ["5", "five"]
+
+
+def test_keys_of_a_message_stay_in_their_order(tmp_path: Path) -> None:
+    """A content that is kept as a whole is written where it stood in its message."""
+    content = [{"type": "text", "text": "Capital of Peru?", "more": 1}]
+    asked = {"role": "user", "content": content, "name": "Ana"}
+    row, output = {"input": [asked], "target": "Lima"}, tmp_path / "out.jsonl"
+
+    assert convert(jsonl(row), to="inspect-dataset", output=output).ok
+    assert json.dumps(jsonl_rows(output)) == json.dumps([row])
