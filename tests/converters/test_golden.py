@@ -11,13 +11,15 @@ it is an example, which is checked by what it has:
 - `answers`, as records or as a file of their vendor, and the `results` of their scores;
 - a `row` and its `signs`: the dialects of its vendor that it is detected as, with why;
 - a `row` and the `findings` of all rules, lints among them, each with code and place,
-  and `(key)` where not a value is marked, but its key.
+  and `(key)` where not a value is marked, but its key; if there is a `companion`, it is
+  the content of the file that the row belongs to.
 
 A row is a JSON value, or the text of a file that is none, such as a table; `options`
 are those of `convert`, or of `score`.
 """
 
 import json
+import tempfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -48,6 +50,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     results: msgspec.Raw = msgspec.Raw()
     signs: dict[str, str] | None = None
     findings: list[str] | None = None
+    companion: msgspec.Raw = msgspec.Raw()
     losses: list[str] | None = None
     refused: tuple[str, str, str] | None = None
 
@@ -130,8 +133,12 @@ def check_signs(name: str, example: Example) -> None:
 
 def check_findings(name: str, example: Example) -> None:
     """Assert what all rules find in a row, and where."""
-    data = file_of(example.row)
-    report = validate(data, format=name, lint=True, max_problems=0)
+    data, options = file_of(example.row), example.options
+    with tempfile.TemporaryDirectory() as folder:
+        if example.companion != msgspec.Raw():
+            options = {"companion": Path(folder) / "companion.json"}
+            options["companion"].write_bytes(bytes(example.companion))
+        report = validate(data, format=name, lint=True, max_problems=0, **options)
     lines = data.decode().splitlines()
 
     assert [finding_of(each, lines) for each in report.problems] == example.findings
