@@ -34,6 +34,12 @@ AMBIGUOUS = {"any", "MT-Bench"}
 #: What is no record, or one of nothing.
 ODD: list[Any] = [None, True, 1.5, "a", [], ["a", {}], {}, {"": {"": []}}]
 STRICT = [each for each in OF_JSON if each.dialect.strict]
+#: Those whose remarks are made on what the schema refuses, too, also if called alone.
+ROBUST = [
+    each
+    for each in VARIANTS
+    if each.dialect.strict and each.format.vendor != "Haystack"
+]
 #: Formats of which all that a strict schema refuses is remarked on.
 REMARKED = {"haystack", "nemo-input", "nemo-output"}
 SCHEMAS = Path(__file__).parents[2] / "schemas"
@@ -99,10 +105,14 @@ def is_whole(variant: Variant) -> bool:
 def remarks_on(value: Any, path: Pointer, dialect: Dialect) -> list[Remark]:
     """Return the remarks on a row or document that are no lints."""
     is_item = dialect.container is Container.COLUMNS
-    given = {path[-1]: value} if is_item else value
-    both = (dialect.remarks, dialect.header_remarks)
-    found = [each for say in both if say is not None for each in say(given)]
+    found = all_remarks({path[-1]: value} if is_item else value, dialect)
     return [each for each in found if not RULES[each.code].lint]
+
+
+def all_remarks(value: Any, dialect: Dialect) -> list[Remark]:
+    """Return the remarks on a row, or on what is around rows."""
+    both = (dialect.remarks, dialect.header_remarks)
+    return [each for say in both if say is not None for each in say(value)]
 
 
 @for_each_case("variant", STRICT, ids=name_of)
@@ -157,3 +167,19 @@ def test_any_value_is_validated(variant: Variant) -> None:
 
         assert "V902" not in codes_of(report)
         assert not report.failures
+
+
+@for_each_case("variant", ROBUST, ids=name_of)
+def test_any_value_is_remarked_on(variant: Variant) -> None:
+    """Remarks are made on any value, each by a rule and at a place that is there."""
+    is_table = variant.dialect.container is Container.TABLE
+    rows = [] if is_table else islice(mutants(records_of(variant), 11), drawn(100))
+    for value in [*ODD, *rows]:
+        for each in all_remarks(value, variant.dialect):
+            place = value
+            for step in each.path:
+                place = place[step]
+
+            assert each.code in RULES
+            assert each.message
+            assert not each.at_key or each.path
