@@ -57,6 +57,8 @@ decode = msgspec.json.Decoder(float_hook=_number).decode
 _encoder = msgspec.json.Encoder(enc_hook=as_json)
 #: Encodes what `decode` returns.
 encode = _encoder.encode
+#: Encodes the same with the keys of objects in their order.
+encode_sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
 #: Encodes a list of such values, with a newline behind each.
 encode_lines = _encoder.encode_lines
 

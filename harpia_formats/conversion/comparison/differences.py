@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.describe import short_json
-from harpia_formats.model.exact_json import as_json, decode, encode
+from harpia_formats.model.exact_json import decode, encode, encode_sorted
 from harpia_formats.model.record import (
     FIELD_TYPES,
     OPEN_OBJECTS,
@@ -48,7 +48,6 @@ def value_of(text: Any) -> Any:
     return UNSET if text is UNSET else decode(text)
 
 
-_sorted = msgspec.json.Encoder(enc_hook=as_json, order="sorted").encode
 _of_output = tuple(name for name in Output.__struct_fields__ if name != "scores")
 _of_score = Score.__struct_fields__
 _record_paths = tuple(path for path in FIELD_TYPES if "." not in path)
@@ -97,7 +96,7 @@ def _same_in_any_order(left: Any, right: Any) -> bool:
     """Tell whether two values have the same JSON text, but for the order of keys."""
     if left is UNSET or right is UNSET:
         return left is right
-    return _sorted(left) == _sorted(right)
+    return encode_sorted(left) == encode_sorted(right)
 
 
 def _without_empty(extra: Any) -> Any:
@@ -123,7 +122,7 @@ def comparable_text(record: Any) -> bytes:
     for part in (record, *record.outputs):
         if part.extra is not UNSET:
             extra = _without_empty(value_of(part.extra))
-            part.extra = UNSET if extra is UNSET else Raw(_sorted(extra))
+            part.extra = UNSET if extra is UNSET else Raw(encode_sorted(extra))
     return encode(record)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from msgspec import UNSET
 
-from harpia_formats.model.exact_json import encode
+from harpia_formats.model.exact_json import encode_sorted
 from harpia_formats.model.record import Output, Record
 from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.dedup.identity import key_text
@@ -41,7 +41,7 @@ def prompt_of(record: Record) -> str:
     """Return the prompt of a record: its text, or else its messages as JSON, or ""."""
     if record.prompt is not UNSET:
         return record.prompt
-    return encode(record.messages).decode() if record.messages else ""
+    return encode_sorted(record.messages).decode() if record.messages else ""
 
 
 def add_keys(

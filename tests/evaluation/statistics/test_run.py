@@ -224,6 +224,20 @@ def test_ids_are_compared_within_a_file(tmp_path: Path) -> None:
     assert found[1]["prompts"]["surplus"] == 3
 
 
+def test_messages_are_one_prompt_in_any_order_of_their_keys() -> None:
+    """The order of keys, and of those inside, is not compared."""
+    call = '"calls": [{"a": 1, "b": 2}]', '"calls": [{"b": 2, "a": 1}]'
+    rows_ = [
+        f'{{"messages": [{{"role": "user", {call[0]}}}], "outputs": []}}',
+        f'{{"messages": [{{{call[1]}, "role": "user"}}], "outputs": []}}',
+        f'{{"messages": [{{{call[1]}, "role": "tool"}}], "outputs": []}}',
+    ]
+
+    found = harpia_formats.stats("\n".join(rows_).encode(), from_="record")
+
+    assert (found.questions, found.duplicates["prompts"]["surplus"]) == (2, 1)
+
+
 def test_many_values_are_not_counted_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
