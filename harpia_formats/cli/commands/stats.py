@@ -197,7 +197,8 @@ def _fields(found: Statistics) -> Iterator[str]:
             counts = (field["count"], *(field[how]["count"] for how in _LACKS))
             rows.append((safe(field["field"]), *(f"{count:,}" for count in counts)))
         room = WIDTH - sum(natural_widths(rows)) - 2 * len(rows[0])
-        places = ["first", *(_first(field, room) for field in lacking)]
+        files = [file.path for file in found.report.files]
+        places = ["first", *(_first(field, files, room) for field in lacking)]
         with_places = [(*row, place) for row, place in zip(rows, places, strict=True)]
         yield from number_table(with_places, left=(0, len(rows[0])))
     whole = [field["field"] for field in found.fields if field not in lacking]
@@ -213,13 +214,15 @@ def _fields(found: Statistics) -> Iterator[str]:
         )
 
 
-def _first(field: Mapping[str, Any], room: int) -> str:
-    """Return the place of the first record that lacks a field, in `room` columns.
+def _first(field: Mapping[str, Any], files: Sequence[str], room: int) -> str:
+    """Return the place of the first record of `files` that lacks a field.
+
+    It has `room` columns.
 
     Where they are too few, the record is shown by its line, and the end of the path.
     """
     places = [field[how]["first"] for how in _LACKS if field[how]["count"]]
-    place = places[0]
+    place = min(places, key=lambda one: (files.index(one["path"]), one["record"]))
     line = f":{place['line']}" if place["line"] else ""
     record = f", record {place['record']:,}"
     whole = path = safe(place["path"])

@@ -105,6 +105,20 @@ def test_columns_that_are_no_fields_are_reported(run: Any, tmp_path: Path) -> No
     assert named[1].endswith("with `--map`, such as `--map prompt=COLUMN`\n")
 
 
+def test_the_first_record_that_lacks_a_field_is_shown(run: Any, tmp_path: Path) -> None:
+    """However it lacks it: null or empty before missing, in the order of the files."""
+    one, two = tmp_path / "b.jsonl", tmp_path / "a.jsonl"
+    texts: list[Any] = [{"text": "a"}, {"text": None}, {}]
+    one.write_bytes(jsonl(*({"outputs": [text]} for text in texts)))
+    two.write_bytes(jsonl({"outputs": [{"text": ""}]}))
+
+    _, output, _ = run(str(one), str(two), "--from", "record")
+
+    line = next(line for line in output.splitlines() if "outputs.text" in line)
+    assert line.split()[1:5] == ["4", "1", "1", "1"]
+    assert line.endswith(("b.jsonl:2, record 2", "b.jsonl:2"))
+
+
 def test_a_page_is_written_as_well(run: Any, tmp_path: Path) -> None:
     """`--report` writes the page, and what is printed stays."""
     page = tmp_path / "stats.html"
