@@ -518,6 +518,7 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         other_names={
             "outputs.index": "output.raw (the place in the list)",
             _signature: f"metadata.{SIGNATURE}",
+            f"extra.{VENDOR}.{TURNS}": version.turns,
         },
         repeats_answers=True,
     )

@@ -61,6 +61,18 @@ def pointers_in(folder: Path) -> dict[str, str]:
     return {problem["pointer"]: problem["code"] for problem in problems}
 
 
+def test_null_turns_have_the_name_of_their_version(tmp_path: Path) -> None:
+    """The turns of 0.3.0 are `messages`, also where they are null and left out."""
+    row = {**SAMPLE, "schema_version": "0.3.0", "messages": None}
+    row |= {"input": {"raw": "q", "reference": ["r"]}, "output": {"raw": ["a"]}}
+    row["sample_hash"] = "0" * 64
+
+    found = report_of(row, folder=tmp_path, to="nemo-input", from_="eee@0.3.0")
+
+    assert outcomes_in(found)["messages"] == {Outcome.NULL}
+    assert pointers_in(tmp_path)["/messages"] == "L207"
+
+
 def test_keys_inside_an_object_have_their_path(tmp_path: Path) -> None:
     """An unknown key among fields is lost under its own path, and its owner is not."""
     row = SAMPLE | {"input": {**SAMPLE["input"], "lang.uage": "pt", "x": {"y": 1}}}
