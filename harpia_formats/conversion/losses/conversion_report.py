@@ -241,7 +241,7 @@ _member_prefixes = ("params.", "metadata.", "extra.", "outputs.extra.")
 
 
 class OutcomeCount(Struct):
-    """How often one outcome met one field, and the place of the first record."""
+    """Of how many records one outcome met one field, and the place of the first."""
 
     field_outcome: FieldOutcome
     count: int = 0
@@ -303,13 +303,13 @@ class OutcomeCounts:
                 counted = self._counted_path(path)
                 self.carried[counted] = self.carried.get(counted, 0) + times
                 had[self.names.of(counted)] = None
+            # A record may have several of the members that share a path.
+            counts = [self._count_of(one, lambda: None) for one in outcomes]
             met = set()
-            for field_outcome in dict.fromkeys(outcomes):
-                count = self._count_of(field_outcome, lambda: None)
+            for count in {id(count): count for count in counts}.values():
                 count.count += times
-                met.add(
-                    (field_outcome.outcome, self.names.of(count.field_outcome.path))
-                )
+                outcome, path, _ = count.field_outcome
+                met.add((outcome, self.names.of(path)))
             for outcome_and_name in met:
                 self.outcomes[outcome_and_name] += times
             touched = {

@@ -162,6 +162,15 @@ def test_names_are_bounded(
     assert pointers_in(tmp_path)[pointer] == "L101"
 
 
+def test_several_other_keys_of_a_record_are_one_loss_of_it() -> None:
+    """A record with many keys beyond the bound is counted once, in every table."""
+    row = SAMPLE | {"metadata": {f"key{n}": n for n in range(300)}}
+    report = report_of(row, row, to="nemo-output")
+    (rest,) = (one for one in report.table() if one["field"].startswith("other keys"))
+
+    assert rest["records"] == field_lines_in(report)[rest["field"]].records == 2
+
+
 @pytest.mark.parametrize(
     ("to", "arrives"), [("nemo-output", True), ("tencent-outputs", False)]
 )
