@@ -292,10 +292,10 @@ def constants_of_both(
     constants: dict[str, Any] = {}
     for name, value in given.items():
         try:
-            constants |= constants_by_path(via, {name: value})
+            constants |= constants_by_path(via, {name: value}, constants)
         except ConversionError as error:
             try:
-                constants |= constants_by_path(own, {name: value})
+                constants |= constants_by_path(own, {name: value}, constants)
             except ConversionError:
                 raise error from None
     return constants

@@ -1,6 +1,6 @@
 """Values that the user gives for fields that records lack: parse and insert them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -44,11 +44,12 @@ _words: dict[type, str] = {
 
 
 def constants_by_path(
-    adapter: FormatAdapter, given: Mapping[str, Any]
+    adapter: FormatAdapter, given: Mapping[str, Any], others: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the `given` values by the paths of their fields in a record.
 
-    Raises `ConversionError` for an unknown field or a value of another type.
+    Raises `ConversionError` for an unknown field, for one that is given by two names or
+    is one of the `others`, and for a value of another type.
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -56,6 +57,8 @@ def constants_by_path(
         if path is None:
             known = list(dict.fromkeys(field.name for field in adapter.fields))
             raise ConversionError(f"no field is called {name!r}{hint_on(name, known)}")
+        if path in found or path in others:
+            raise ConversionError(f"{name}: the field is set already, by another name")
         try:
             found[path] = parse_constant(path, value)
         except ValueError as error:
@@ -144,8 +147,8 @@ class Completion(Struct):
     constants: Mapping[str, Any]
     capacity: RowCapacity
     model: str | None = None
-    #: Those of records, each with its key in `params` or `metadata` or "".
-    _own: list[tuple[str, str, Any, FieldOutcome]] = field(default_factory=list)
+    #: Those of records, each with its key in `params` or `metadata` or None.
+    _own: list[tuple[str, str | None, Any, FieldOutcome]] = field(default_factory=list)
     _of_outputs: list[_Constant] = field(default_factory=list)
     _of_scores: list[_Constant] = field(default_factory=list)
     _has_text: bool = False
@@ -165,8 +168,8 @@ class Completion(Struct):
             elif owner == "outputs":
                 self._of_outputs.append(found)
             else:
-                name, _, key = path.partition(".")
-                self._own.append((name, key, *found[1:]))
+                name, dot, key = path.partition(".")
+                self._own.append((name, key if dot else None, *found[1:]))
         self._has_text = "outputs.text" in self.constants
         # Those that lack something mostly lack everything.
         outcomes = FieldOutcomes()
@@ -179,14 +182,15 @@ class Completion(Struct):
         """Return `record` with the constants for fields that it lacks."""
         changes: dict[str, Any] = {}
         for name, key, value, outcome in self._own:
-            held = changes.get(name, getattr(record, name))
-            if key:
-                members = {} if held is UNSET else held
+            held = getattr(record, name)
+            if key is not None:
+                members = changes.get(name, held) or {}
                 if key in members:
                     continue
                 changes[name] = {**members, key: value}
             elif (held is UNSET or held == []) and not self._is_asked(name, record):
-                changes[name] = value
+                # Members may have been set before the object.
+                changes[name] = {**value, **changes[name]} if name in changes else value
             else:
                 continue
             outcomes.entries.append(outcome)

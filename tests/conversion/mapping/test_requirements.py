@@ -8,7 +8,7 @@ import pytest
 
 from cases import for_each_case
 from fixture_files import valid_files
-from harpia_formats import ConversionError
+from harpia_formats import ConversionError, roundtrip
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
 from required_values import REQUIRED
@@ -121,7 +121,9 @@ def test_a_field_has_several_names(
     assert path in completed(target, others | {name: value})
 
 
-@for_each_case("name, target", [("model", "harpia"), ("params.top_p", "nemo-input")])
+@for_each_case(
+    "name, target", [("outputs.index", "harpia"), ("params.top_p", "nemo-input")]
+)
 def test_field_without_a_place_can_be_given(name: str, target: str) -> None:
     """A field that the target has no place for is known, and is not written."""
     assert name not in completed(target, REQUIRED | {name: "1"})
@@ -158,6 +160,34 @@ def test_values_are_read_by_the_type_of_the_field(
         found = found[0][name] if isinstance(found, list) else found[name]
 
     assert (found, type(found)) == (value, type(value))
+
+
+@for_each_case(
+    "given, metadata",
+    [
+        ({"metadata": '{"a": 1}', "metadata.b": 2}, {"a": 1, "b": 2}),
+        ({"metadata.b": 2, "metadata": '{"a": 1}'}, {"a": 1, "b": 2}),
+        ({"metadata.": 2}, {"": 2}),
+    ],
+)
+def test_an_object_and_its_members_are_set(
+    given: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    """Members are added to an object in any order, also one with an empty name."""
+    data = jsonl(ASKED)
+    written, _ = converted(data, to="record", from_="record", constants=given)
+
+    assert json.loads(written)["metadata"] == metadata
+
+
+def test_a_field_is_set_by_one_of_its_names() -> None:
+    """Two names of one field are an error, of which one would be passed over."""
+    given = {"response": "a", "outputs.text": "b"}
+
+    with pytest.raises(ConversionError, match=r"^outputs\.text: .* by another name$"):
+        converted(jsonl(ASKED), to="record", from_="record", constants=given)
+    with pytest.raises(ConversionError, match=r"^outputs\.text: .* by another name$"):
+        roundtrip(jsonl(ASKED), format="record", via="nemo-output", set=given)
 
 
 @for_each_case(
