@@ -38,7 +38,6 @@ def fit_record(
 
     Raises `Unconvertible` where the choices forbid that.
     """
-    record = _with_answers_of_model(record, choices, outcomes)
     groups = list(_split(record, capacity, choices, outcomes))
     if len(groups) > 1 and record.id is not UNSET:
         outcomes.changed("id", "with # and a number behind it")
@@ -81,18 +80,6 @@ def _are_scores_named(parts: list[Record], capacity: RowCapacity) -> bool:
         for score in output.scores or ()
     ]
     return None not in names and len({*names}) == len(names)
-
-
-def _with_answers_of_model(
-    record: Record, choices: Choices, outcomes: FieldOutcomes
-) -> Record:
-    """Return `record` with the answers of the chosen model only."""
-    if choices.model is None:
-        return record
-    outputs = [output for output in record.outputs if output.model == choices.model]
-    if len(outputs) < len(record.outputs):
-        outcomes.dropped("outputs", "of another model")
-    return replace(record, outputs=outputs)
 
 
 def _split_references(
@@ -296,7 +283,7 @@ def fit_scores(
     Raises `Unconvertible` for a record that has scores, and none of that metric.
     """
     if choices.metric is not None:
-        record = _of_metric(record, choices.metric, outcomes)
+        record = _of_metric(record, choices.metric, choices, outcomes)
     if not capacity.needs_verdict:
         return record
     outputs = [
@@ -337,27 +324,31 @@ def _with_verdict(score: Score, choices: Choices, outcomes: FieldOutcomes) -> Sc
     return replace(score, is_correct=verdict)
 
 
-def scores_left_out(record: Record, metric: str | None) -> bool:
-    """Tell whether a record has scores that name metrics, and none is of `metric`.
+def scores_left_out(record: Record, choices: Choices) -> bool:
+    """Tell whether a record has scores that name metrics, and none of the chosen one.
 
-    None stands for all metrics.
+    They are those of the answers of the chosen model, if these have some.
     """
+    metric = choices.metric
     if metric is None:
         return False
-    scores = _scores_of(record)
+    own = [output for output in record.outputs if output.model == choices.model]
+    scores = _scores_of(own) or _scores_of(record.outputs)
     is_named = any(full_name(score) is not None for score in scores)
     return is_named and not any(is_of_metric(score, metric) for score in scores)
 
 
-def _of_metric(record: Record, metric: str, outcomes: FieldOutcomes) -> Record:
+def _of_metric(
+    record: Record, metric: str, choices: Choices, outcomes: FieldOutcomes
+) -> Record:
     """Return `record` with the scores of `metric`, which may be its full name.
 
     Scores stay if none of them names a metric.
     """
-    if scores_left_out(record, metric):
+    if scores_left_out(record, choices):
         reason = f"no score of the record is of the metric {metric}"
         raise Unconvertible("outputs.scores.metric", reason, "choose with `--metric`")
-    scores = _scores_of(record)
+    scores = _scores_of(record.outputs)
     kept = [score for score in scores if is_of_metric(score, metric)]
     if not kept or len(kept) == len(scores):
         return record
@@ -389,5 +380,5 @@ def _filters_of(scores: Iterable[Score]) -> frozenset[str]:
     return frozenset(name for name in named if name)
 
 
-def _scores_of(record: Record) -> list[Score]:
-    return [score for output in record.outputs for score in output.scores or ()]
+def _scores_of(outputs: Iterable[Output]) -> list[Score]:
+    return [score for output in outputs for score in output.scores or ()]

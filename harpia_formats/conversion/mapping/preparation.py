@@ -138,6 +138,8 @@ class Preparation:
             self._chooses_filter and self.choices.filter is not None
         ):
             yield "False"
+        if self.choices.model is not None:
+            yield "all([output.model == MODEL for output in outputs])"
         if self._lacks_choices:
             yield "not record.choices"
         if self._chooses_filter:
@@ -152,6 +154,8 @@ class Preparation:
         Raises `Unconvertible` for an answer that is not known, and for a record without
         a score of the chosen filter.
         """
+        if self.choices.model is not None:
+            record = _with_answers_of(self.choices.model, record, outcomes)
         if self._is_formatted:
             record = self._with_formatted_prompt(record, outcomes)
         if self._lacks_choices and record.choices and not _names_choices(record):
@@ -198,6 +202,15 @@ class Preparation:
             ]
             return replace(record, messages=messages)
         return replace(record, prompt=prompt)
+
+
+def _with_answers_of(model: str, record: Record, outcomes: FieldOutcomes) -> Record:
+    """Return `record` with the answers of a model only."""
+    outputs = [output for output in record.outputs if output.model == model]
+    if len(outputs) == len(record.outputs):
+        return record
+    outcomes.dropped("outputs", "of another model")
+    return replace(record, outputs=outputs)
 
 
 def filters_of(outputs: Iterable[Output]) -> list[str]:

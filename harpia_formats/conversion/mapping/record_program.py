@@ -13,7 +13,6 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import fit_chats
-from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.compiled_fields import Code, PresenceKeys
 from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
@@ -36,13 +35,11 @@ from harpia_formats.model.record import Record, field_paths
 RowsOf = Callable[[Record, int, FieldOutcomes], tuple[Record, list[Record], list[Row]]]
 
 
-def unsplit_checks(capacity: RowCapacity, choices: Choices) -> Iterator[str]:
+def unsplit_checks(capacity: RowCapacity) -> Iterator[str]:
     """Yield the expressions that are true of a record that becomes one row with all.
 
     Where all are, `fit_record` does only what `fit_chats` does.
     """
-    if choices.model is not None:
-        yield "all([output.model == MODEL for output in outputs])"
     if capacity.references is Cardinality.ONE:
         yield "(not record.references or len(record.references) == 1)"
     if capacity.outputs in {Cardinality.ONE, Cardinality.MANY_OF_ONE_MODEL}:
@@ -95,7 +92,7 @@ def compile_rows(mapper: RecordMapper) -> RowsOf:
     code.names |= {"fitted": fitted, "with_id": with_id, "write": write}
     _add_preparation(code, mapper)
     if mapper.scorer is None:
-        checks = [*unsplit_checks(target.capacity, choices)]
+        checks = [*unsplit_checks(target.capacity)]
         lines = ["part = record"]
         if needs_id:
             lines = ["if record.id is UNSET:"]

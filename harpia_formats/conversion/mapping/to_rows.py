@@ -282,8 +282,7 @@ class RecordMapper:
 
     def leaves_out(self, record: Record) -> bool:
         """Tell whether a record has scores, and only of metrics not chosen."""
-        metric = self.choices.metric
-        return metric is not None and scores_left_out(record, metric)
+        return scores_left_out(record, self.choices)
 
     def left_out(self, record: Record) -> MappedRecord:
         """Return no rows and the outcome of the scores of a record that is left out."""

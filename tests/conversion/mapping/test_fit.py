@@ -316,6 +316,42 @@ def test_a_formatted_prompt_is_added_to_a_record_without_a_question() -> None:
     assert outcomes == {"prompt": {Outcome.DEFAULTED}}
 
 
+@for_each_case("options, prompt", [({}, "q"), ({"prompt": "formatted"}, "to n")])
+def test_what_is_chosen_is_that_of_the_model(
+    options: dict[str, Any], prompt: str
+) -> None:
+    """The first filter and the formatted prompt are those of the chosen model."""
+    outputs: list[dict[str, Any]] = []
+    for model, name in (("m", "a"), ("n", "b")):
+        score = {"value": 1, "is_correct": True, "signature": f"em|filter:{name}"}
+        given = {"model": model, "formatted_prompt": f"to {model}"}
+        outputs += answers("t", scores=[score], **given)
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    (part,), outcomes = parts_of(record, "eee@0.2.0", model="n", **options)
+    (output,) = part.outputs
+    signatures = [score.signature for score in output.scores or ()]
+
+    assert (part.prompt, signatures) == (prompt, ["em|filter:b"])
+    assert outcomes["outputs"] == {Outcome.DROPPED}
+    assert Outcome.DROPPED not in outcomes.get("outputs.scores", ())
+
+
+def test_a_record_without_the_metric_of_the_model_is_left_out() -> None:
+    """Scores of other models do not keep it, which have the chosen metric."""
+    em, f1 = ({"metric": name, "value": 1, "is_correct": True} for name in ("em", "f1"))
+    own, other = (answers("t", model=name, scores=[em])[0] for name in "mn")
+    rows = [
+        {"id": "1", "outputs": [{**own, "scores": [f1]}, other]},
+        {"id": "2", "outputs": [own, other]},
+    ]
+    data = jsonl(*({"prompt": "q", "references": ["r"], **row} for row in rows))
+    given: Any = {"constants": UNSCORED, "metric": "em", "model": "m"}
+    output, report = converted(data, to="eee@0.2.0", from_="record", **given)
+
+    assert [row.id for row in read(output, format="eee@0.2.0")] == ["2"]
+    assert any("1 record has no score of the chosen metric" in n for n in report.notes)
+
+
 # Chats and conversations
 
 

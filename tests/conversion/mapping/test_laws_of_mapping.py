@@ -226,7 +226,7 @@ def test_record_is_unchanged_only_if_no_step_changes_it(
     record: Record, capacity: RowCapacity, choices: Choices
 ) -> None:
     """Where the checks say so, fitting yields the record itself without any outcome."""
-    if not are_true(unsplit_checks(capacity, choices), record, choices):
+    if not are_true(unsplit_checks(capacity), record, choices):
         return
     outcomes, of_chats = FieldOutcomes(), FieldOutcomes()
     try:
@@ -279,12 +279,13 @@ def test_scores_are_left_alone_only_if_no_step_changes_them(
     st.sampled_from(sorted(WRITABLE)),
     st.sampled_from(Prompt),
     st.sampled_from((None, "none", "all")),
+    st.sampled_from((None, "m")),
 )
 def test_records_are_left_alone_only_if_preparation_changes_nothing(
-    record: Record, target: str, prompt: Prompt, filter_: str | None
+    record: Record, target: str, prompt: Prompt, filter_: str | None, model: str | None
 ) -> None:
     """Where the checks say so, preparing returns the record without outcomes."""
-    choices = Choices(prompt=prompt, filter=filter_)
+    choices = Choices(prompt=prompt, filter=filter_, model=model)
     preparation = Preparation(adapter_named(target), choices)
     if not are_true(preparation.unprepared_checks, record, choices):
         return
