@@ -269,9 +269,12 @@ def _remarks_on(
 
 def _may_mean(keyword: str, value: Any) -> bool:
     """Return whether an unknown keyword with `value` may be `keyword`, misspelt."""
-    if len(keyword) >= _LONG:
-        return True
+    return len(keyword) >= _LONG or is_valid_schema({keyword: value})
+
+
+def is_valid_schema(schema: Any) -> bool:
+    """Return whether the meta-schema of draft-07 allows a schema."""
     import jsonschema  # noqa: PLC0415 - a tenth of a second, for user schemas only
 
     meta = jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA)
-    return bool(meta.is_valid({keyword: value}))
+    return bool(meta.is_valid(schema))

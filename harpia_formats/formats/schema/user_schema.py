@@ -18,6 +18,7 @@ from harpia_formats.formats.schema.bundled_schemas import (
 )
 from harpia_formats.formats.schema.error_paths import path_of_error
 from harpia_formats.formats.schema.keywords import (
+    is_valid_schema,
     keywords_of_other_drafts,
     schema_remarks,
 )
@@ -261,7 +262,7 @@ class _References:
         if pointer is None or found is None:
             raise SchemaError(self._name, f"refers to {target}, which is not there")
         if isinstance(found, dict) and id(found) not in self.seen:
-            if not _is_valid_schema(found):
+            if not is_valid_schema(found):
                 raise SchemaError(
                     self._name, f"refers to {target}, which is not a schema"
                 )
@@ -280,14 +281,6 @@ def _joined(base: str, reference: str) -> str:
 def _is_meta_schema(uri: str) -> bool:
     """Return whether a URI without a fragment is that of the draft-07 meta-schema."""
     return uri.replace("https:", "http:", 1) == DRAFT_07
-
-
-def _is_valid_schema(node: Any) -> bool:
-    """Return whether the meta-schema allows what a reference leads to."""
-    import jsonschema  # noqa: PLC0415 - a tenth of a second, for user schemas only
-
-    meta = jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA)
-    return bool(meta.is_valid(node))
 
 
 def _mentions_meta_schema(node: Any) -> bool:
