@@ -201,8 +201,13 @@ class Completion(Struct):
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
             is_joint = self._are_scored_together(outputs)
+            model = self.model
+            # Answers of other models than the chosen one are not written.
             changes["outputs"] = [
-                self._output(one, outcomes, is_scored=is_joint) for one in outputs
+                one
+                if model is not None and one.model not in {model, UNSET}
+                else self._output(one, outcomes, is_scored=is_joint)
+                for one in outputs
             ]
         return replace(record, **changes) if changes else record
 

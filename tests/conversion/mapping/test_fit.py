@@ -336,6 +336,25 @@ def test_what_is_chosen_is_that_of_the_model(
     assert Outcome.DROPPED not in outcomes.get("outputs.scores", ())
 
 
+def test_values_are_set_in_answers_of_the_model() -> None:
+    """Answers of other models, which are left out, are given nothing."""
+    outputs = [*answers("a", model="m", reasoning="r"), *answers("b", model="n")]
+    record = {"id": "1", "prompt": "q", "outputs": [*outputs, *answers("c")]}
+    given = {"outputs.model": "m", "outputs.reasoning": "s"}
+    (part,), outcomes = parts_of(record, "record", model="m", constants=given)
+
+    assert [output.reasoning for output in part.outputs] == ["r", "s"]
+    assert outcomes["outputs.reasoning"] == {Outcome.DEFAULTED}
+
+    outputs = [*answers("a", model="m", reasoning="r"), *answers("b", model="n")]
+    (part,), outcomes = parts_of(
+        {**record, "outputs": outputs}, "record", model="m", constants=given
+    )
+
+    assert [output.reasoning for output in part.outputs] == ["r"]
+    assert "outputs.reasoning" not in outcomes
+
+
 def test_a_record_without_the_metric_of_the_model_is_left_out() -> None:
     """Scores of other models do not keep it, which have the chosen metric."""
     em, f1 = ({"metric": name, "value": 1, "is_correct": True} for name in ("em", "f1"))
