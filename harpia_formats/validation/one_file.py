@@ -32,6 +32,7 @@ from harpia_formats.files.io.source import (
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.own_files import own_kind, why_no_data
 from harpia_formats.formats.detection.sample import (
+    Sample,
     misleading_suffix,
     without_compression,
 )
@@ -450,15 +451,22 @@ def names_of_files(local: LocalValidation, name: str) -> tuple[str, ...] | None:
     None if they cannot be known without reading it again: only of a valid document its
     sample is certainly all that it holds.
     """
-    merge = local.merge
-    plan, sample, count = merge.plan, local.sample, merge.count
+    count = local.merge.count
+    is_valid = count.records == 1 and not (count.invalid or count.undetermined)
+    sample = local.sample if is_valid else None
+    return names_of_document(local.merge.plan, sample, name)
+
+
+def names_of_document(
+    plan: FilePlan, sample: Sample | None, name: str
+) -> tuple[str, ...] | None:
+    """Return what `names_of_files` does; `sample` is that of a valid record."""
     if plan.variant is None:
         return None
     if plan.format not in _companions_by_name():
         return ()
-    is_valid = count.records == 1 and not (count.invalid or count.undetermined)
     is_document = plan.cut is Framing.VALUES and not plan.is_rows
-    if sample is None or not (is_valid and is_document and sample.is_one_document):
+    if sample is None or not (is_document and sample.is_one_document):
         return None
     (document,) = sample.rows
     return companion_names(

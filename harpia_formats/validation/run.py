@@ -37,6 +37,7 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 from harpia_formats.validation.run_plans import FileOptions, RunPlans
+from harpia_formats.validation.single_objects import SingleObjects
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.findings import (
     FIRST_RECORD,
@@ -210,6 +211,7 @@ class Validation:
         )
         self._consumer_of = consumer_of
         self._shared = SharedValidators()
+        self._single_objects = SingleObjects(self._shared)
         #: The outcomes of the records of the last file, None before the first.
         self.outcomes: Outcomes | None = None
         #: Units that the main process validated because no worker did.
@@ -314,11 +316,19 @@ class Validation:
         found = sources_of_inputs(self._inputs, self._exclusion, all_unpackers())
         sources = self.baseline.data_files(found)
         if pool is None:
-            yield from ((source, None) for source in sources)
+            for source in sources:
+                yield source, self._result_at_once(source)
             return
         from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - only for several processes: start-up time
 
         yield from in_batches(sources, pool, self._plans.of)
+
+    def _result_at_once(self, source: Source | SourceError) -> FileResult | None:
+        """Return the result of a small file without findings, None for any other."""
+        is_alone = self._consumer_of is None and self._options.companion is None
+        if not is_alone or isinstance(source, SourceError):
+            return None
+        return self._single_objects.result(source, self._plans.of(source))
 
     def _validated(
         self,
@@ -378,10 +388,11 @@ class Validation:
         self, source: Source, found: FileResult, pairs: CompanionPairs
     ) -> Iterator[Problem]:
         """Merge what a worker found in a whole file."""
-        # The problems are counted as they are kept.
-        count = self.tally.begin_counted(
-            replace(found.count, errors=0, warnings=0, notes=0), found.plan.run.rules
-        )
+        count = found.count
+        if found.findings:
+            # The problems are counted as they are kept.
+            count = replace(count, errors=0, warnings=0, notes=0)
+        self.tally.begin_counted(count, found.plan.run.rules)
         if self._options.progress is not None:
             size = found.count.bytes
             self._options.progress(BytesRead(source.name, size, size))

@@ -21,6 +21,7 @@ def fails_at(patch: pytest.MonkeyPatch, text: bytes) -> None:
         return usual(self, chunk)
 
     patch.setattr(RowValidator, "validate", fail)
+    patch.setattr(RowValidator, "accepts", lambda *_: False)
 
 
 def contradicted(patch: pytest.MonkeyPatch) -> None:

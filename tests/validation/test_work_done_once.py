@@ -279,7 +279,10 @@ def test_later_batches_have_more_files(
 def test_small_file_is_read_by_two_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file of less than a block is read at once, and then its end is seen."""
+    """A file of less than a block is read at once, and then its end is seen.
+
+    One that is a valid object, without white space in front, is not read in blocks.
+    """
     sizes = []
     pull = source.SourceReader._pull  # noqa: SLF001 - all bytes of files come from it
 
@@ -289,7 +292,7 @@ def test_small_file_is_read_by_two_calls(
 
     monkeypatch.setattr(source.SourceReader, "_pull", noted)
     path = tmp_path / "one.json"
-    path.write_bytes(AGGREGATES[0].read_bytes())
+    path.write_bytes(b"\n" + AGGREGATES[0].read_bytes())
     found([path], jobs=1)
 
     assert len(sizes) == 2

@@ -272,12 +272,7 @@ class SourceReader:
             text = RecodedText(self.name, source.encoding, data)
             data = FullReader(text.pull)
             head = data.peek(KIND_BYTES)
-        kind = kind_of(head, self.name)
-        if kind is not None:
-            raise OtherKindError(self.name, kind)
-        reason = other_encoding(head)
-        if reason:
-            raise SourceError(self.name, reason)
+        _check_text(head, self.name)
         origin = self._source.origin
         has_ranges = isinstance(origin, RemoteFile) and origin.ranged
         is_file = isinstance(origin, Path) or has_ranges
@@ -339,6 +334,42 @@ class SourceReader:
             raise SourceError(self.name, error_reason(error)) from error
         self._consumed += len(piece)
         return piece
+
+
+def _check_text(head: bytes, name: str) -> None:
+    """Raise `SourceError` for a file that begins with `head` and is no UTF-8."""
+    kind = kind_of(head, name)
+    if kind is not None:
+        raise OtherKindError(name, kind)
+    reason = other_encoding(head)
+    if reason:
+        raise SourceError(name, reason)
+
+
+def small_text(source: Source, most: int) -> bytes | None:
+    """Return the bytes of a file of at most `most` bytes, read at once.
+
+    None if it has more, and if it is not certain that a `SourceReader` returns just
+    these bytes. A pipe must not be given.
+    """
+    origin = source.origin
+    if not isinstance(origin, Path) or source.folder_unpacker or source.encoding:
+        return None
+    try:
+        with _stream_of(source) as stream:
+            state = state_of_stream(stream)
+            if state is None or state.size > most:
+                return None
+            data = stream.read(state.size + 1)
+        head = data[:KIND_BYTES]
+        codec = codec_of(source.name, head)
+        _check_text(head, source.name)
+    except (OSError, SourceError):
+        return None
+    if codec or unpacker_of_file(source.unpackers, head, source.name):
+        return None
+    is_whole = len(data) == state.size and not reason_of_change(origin, state)
+    return data if is_whole else None
 
 
 def _stream_of(source: Source) -> BinaryIO:

@@ -33,6 +33,7 @@ from harpia_formats.validation.parallel.range_worker import (
     answer_or_reason,
 )
 from harpia_formats.validation.plan.units import Demand, GroupKey, WholeFile
+from harpia_formats.validation.single_objects import SingleObjects
 from harpia_formats.validation.unit.collector import (
     DESCRIBED_LIMIT,
     GROUP_LIMIT,
@@ -210,6 +211,7 @@ class _Kept(threading.local):
 
     def __init__(self) -> None:
         self.shared = SharedValidators()
+        self.objects = SingleObjects(self.shared)
 
 
 #: It changes speed only: validators that learned give the verdicts of new ones.
@@ -283,6 +285,9 @@ def _whole(file: WholeFile) -> FileResult:
     count, source = FileCount(file.name), _source_of(file)
     if file.size is not None and splittable_size(file.origin) != file.size:
         raise NotSeenError(f"it does not have {file.size:,} bytes")
+    result = _kept.objects.result(source, run)
+    if result is not None:
+        return result
     log = _FindingLog(count, run.options.examples)
     with opened(source, count, run.block_bytes()) as open_file:
         settings = FileSettings(demand=log.demand, shared=_kept.shared)

@@ -494,6 +494,20 @@ class RowValidator:
             most = brackets + stringzilla.count(text, b",")
             self._validate_value(number, text, value, verdict, most)
 
+    def accepts(self, text: bytes, value: Any) -> bool:
+        """Tell whether `validate` certainly finds nothing in a row.
+
+        `value` is the row decoded.
+        """
+        checks = self._checks
+        return (
+            checks.second_opinion is None
+            and _brackets_in(text) <= DEPTH_LIMIT
+            and self.schema_validator.is_valid(value)
+            and (not checks.repeated_keys or reencodes_to_same_colons([value], text))
+            and (checks.remarks is None or next(checks.remarks(value), None) is None)
+        )
+
     def know(self, text: bytes, value: Any) -> None:
         """Note the value of a row, so that it is not decoded again."""
         self._decoded = (text, value)
