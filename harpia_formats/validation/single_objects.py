@@ -1,6 +1,6 @@
-"""Validate a small file that is one object in which nothing is wrong, read at once.
+"""Validate a small file that is one valid object, read at once.
 
-To read it in blocks, to find out how it is cut, and to hand on its only part takes half
+To read it in blocks, to find out how it is cut and to hand its only part on takes half
 of the time of a file of 13 kB (`benchmarks/all.py --only aggregates`).
 """
 
@@ -30,7 +30,7 @@ MOST = 96 * 1024
 
 
 class SingleObjects:
-    """Validates the small files of a run that are one object without findings.
+    """Validates the small files of a run that are one valid object.
 
     What it learned of files changes its speed and never its results.
     """
@@ -49,7 +49,6 @@ class SingleObjects:
         if self._pause:
             self._pause -= 1
             return None
-        # Without a rule for it, a row is only measured where something is wrong.
         most = min(MOST, run.options.max_row_bytes)
         data = small_text(source, most) if is_lasting(source) else None
         result = self._of_text(data, source, run) if data else None
@@ -69,7 +68,7 @@ class SingleObjects:
             or run.options.row_lengths
             or not data.startswith(b"{")
             or (source.is_found and own_kind(data))
-            # Further lines are blank ones.
+            # Behind one line, others are blank.
             or (layout is Layout.ONE_LINE and data not in {text, text + b"\n"})
         ):
             return None
@@ -80,9 +79,8 @@ class SingleObjects:
         plan, notes = plan_file(run, source.name, sample)
         is_read = plan.variant is not None and plan.cut is Framing.VALUES
         findings = _findings(notes, plan) if notes else NO_FINDINGS
-        if findings.errors or plan.unvalidated or not is_read:
-            return None
-        if not self._accepts(plan, sample):
+        may_be_valid = is_read and not (plan.unvalidated or findings.errors)
+        if not (may_be_valid and self._accepts(plan, sample)):
             return None
         count = FileCount(plan.name, plan.shown_format, plan.shown_dialect)
         count.records, count.bytes, count.complete = 1, len(data), True
