@@ -16,7 +16,8 @@ import pytest
 import harpia_converters
 import harpia_formats
 
-ROW = (
+#: Two rows: a single one that is valid is no matter of a loop.
+ROWS = 2 * (
     b'{"input": {"prompt": "q", "ideal_response": "a", "category": "c", "source": "s"},'
     b' "response": "a", "llm_name": "m"}\n'
 )
@@ -81,7 +82,7 @@ LIMITS = [
 
 def counted(folder: Path, loops: Sequence[str], *words: str) -> tuple[int, int]:
     """Return the frames above the `loops` of a command, and the modules before them."""
-    (folder / "row.jsonl").write_bytes(ROW)
+    (folder / "row.jsonl").write_bytes(ROWS)
     roots = [
         str(Path(str(package.__file__)).parent) + os.sep
         for package in (harpia_formats, harpia_converters)
