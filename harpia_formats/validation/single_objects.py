@@ -55,7 +55,7 @@ class SingleObjects:
         if result is not None:
             self._failures = 0
             return result
-        self._pause = self._failures
+        self._pause = self._failures**2 // 2
         self._failures += 1
         return None
 
