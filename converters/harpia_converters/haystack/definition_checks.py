@@ -197,7 +197,7 @@ def _check_declared(parts: Mapping[str, Any]) -> Iterator[Remark]:
 
 
 #: `not` is no variable in Jinja; the others are arguments that Haystack itself has.
-_taken_names = frozenset("not self template template_variables".split())
+_taken_names = frozenset("instance not self template template_variables".split())
 
 
 def _check_input_names(inputs: Iterable[tuple[Path, str]]) -> Iterator[Remark]:

@@ -128,8 +128,8 @@ RULES = (
         "The name of an input must be one that a Jinja variable can have.",
         "Each input becomes a variable of the prompt's template. With a name that has "
         "spaces or hyphens or begins with a digit the evaluator cannot be made, or "
-        "fails when it is run. The names self, template and template_variables are "
-        "those of Haystack's own arguments.",
+        "fails when it is run. The names instance, self, template and "
+        "template_variables are those of Haystack's own arguments.",
         _definition.replace(b"responses", b"the responses"),
     ),
     _definition_rule(
