@@ -72,7 +72,7 @@ def limit_of(value: object) -> Limit:
         return Limit(f"{match[1]} %", share=share)
     hint = ""
     if isinstance(value, float) and 0 <= value < 1:
-        percent = (Decimal(repr(value)) * _WHOLE).normalize()
+        percent = (Decimal(str(value)) * _WHOLE).normalize()
         hint = f'; a share is written as "{abs(percent):f} %"'
     raise TypeError(hint)
 

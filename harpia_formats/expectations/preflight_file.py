@@ -487,8 +487,8 @@ def _table(value: Any, key: Key, stated: Stated) -> dict[str, Any]:
 
 def _number(name: str, value: Any, stated: Stated) -> int | float:
     """Return a bound of numbers. Raises `PreflightError`."""
-    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
-    if not is_number:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
         reason = f"{name} must be a finite number, not {described_value(value)}"
         raise stated.error(reason)
     number: int | float = value

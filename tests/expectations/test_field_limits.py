@@ -86,6 +86,24 @@ def test_numbers_are_compared_exactly(
     assert (state_of(report, "max-values") == "met") is is_met
 
 
+def test_numbers_of_other_packages_are_numbers(write: Write) -> None:
+    """A number in Python may be of a class of its own, as those of numpy are."""
+
+    class Double(float):
+        __str__ = float.__repr__
+
+        def __repr__(self) -> str:
+            return f"Double({self})"
+
+    path = write("a.jsonl", *rows(3))
+
+    report = checked(path, {"max-values": {"metadata.level": Double(3)}})
+
+    assert state_of(report, "max-values") == "met"
+    with pytest.raises(PreflightError, match='a share is written as "1 %"'):
+        checked(path, {"max-invalid": Double(0.01)})
+
+
 def test_scores_of_answers_have_a_range(write: Write) -> None:
     """A path into answers and scores compares each of them."""
     answers = [
