@@ -22,7 +22,7 @@ from harpia_formats.cli.streams_and_exit_codes import (
     write_stderr,
 )
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.urls import masked
+from harpia_formats.files.io.urls import all_masked, masked
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
@@ -319,6 +319,6 @@ def shown_command(arguments: Iterable[str]) -> str:
 
 
 def _masked(argument: str) -> str:
-    """Return an argument without the secrets of a URL that it is or assigns."""
+    """Return an argument without the secrets of a URL that it is, assigns or has."""
     name, equals, value = masked(argument).partition("=")
-    return f"{name}{equals}{masked(value)}"
+    return all_masked(f"{name}{equals}{masked(value)}")

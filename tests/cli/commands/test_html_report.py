@@ -123,10 +123,12 @@ def test_the_command_line_hides_passwords(run: InProcess) -> None:
 def test_the_command_line_hides_secrets_behind_names(run: InProcess) -> None:
     """An address that an option or a name is set to is shown without its query."""
     url = "http://me:s3cret@127.0.0.1:1/b.jsonl?X-Amz-Signature=s3cret"
-    run("score", f"new={url}", "a.jsonl", f"--exclude={url}", "--report=r.html")
+    more = [f"--exclude={url}", f"--exclude=x={url}"]
+    run("score", f"new={url}", "a.jsonl", *more, "--report=r.html")
     written = Path("r.html").read_text("utf-8")
     shown = "http://***@127.0.0.1:1/b.jsonl"
-    assert f"score new={shown} a.jsonl --exclude={shown}" in written.replace(
-        "&#39;", ""
+    assert (
+        f"score new={shown} a.jsonl --exclude={shown} --exclude=x={shown}"
+        in written.replace("&#39;", "")
     )
     assert "s3cret" not in written
