@@ -98,7 +98,8 @@ class AggregateSettings:
             return str(given)
         if found:
             return found[1]
-        return fixed if fixed.isdigit() else str(int(time.time()))
+        is_number = fixed.isascii() and fixed.isdigit()
+        return fixed if is_number else str(int(time.time()))
 
 
 def settings_of(

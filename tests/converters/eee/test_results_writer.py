@@ -528,11 +528,11 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
 def test_time_is_that_of_the_environment_or_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a time in the id it is SOURCE_DATE_EPOCH, else the clock."""
+    """Without a time in the id it is SOURCE_DATE_EPOCH in digits, else the clock."""
     constants = SET | {"evaluation_id": "mine"}
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "77")
     _, fixed = written(records(), "eee@0.3.0", tmp_path, constants=constants)
-    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "\N{SUPERSCRIPT TWO}")
     _, now = written(records(), "eee@0.3.0", tmp_path, constants=constants)
 
     assert fixed["retrieved_timestamp"] == "77"
