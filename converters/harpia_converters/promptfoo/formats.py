@@ -18,12 +18,15 @@ _item_keys = ("success", "score", "response", "prompt")
 def sniff(document: Mapping[str, Any]) -> str:
     """Return by which keys `document` holds the results of an evaluation, or ""."""
     inner = _inner(document)
-    if "table" in inner or "version" not in inner:
-        return ""
-    # In the beginning of a large file a list that is cut off is null.
+    # In the beginning of a large file a list that is cut off may be null, and the
+    # version may stand behind it.
     items = inner.get("results", "")
-    has_items = items is None or isinstance(items, list)
-    return "`evalId` and `results.version`" if has_items else ""
+    if "table" in inner or not isinstance(items, list | None):
+        return ""
+    if "version" in inner:
+        return "`evalId` and `results.version`"
+    has_items = items and isinstance(items[0], Mapping) and sniff_item(items[0])
+    return "`evalId` and `results.results`" if has_items else ""
 
 
 def table_sign(document: Mapping[str, Any]) -> str:

@@ -103,6 +103,15 @@ def test_results_are_detected_by_their_keys(row: Any, found: tuple[str, str]) ->
     assert (claim.format, claim.dialect) == found
 
 
+def test_large_document_with_its_version_behind_the_items_is_detected() -> None:
+    """A tool that sorts keys puts the version there, behind what detection reads."""
+    items = [ITEM | {"pad": "x" * 1000}] * 9_000
+    results = {"prompts": [], "results": items, "version": 3}
+    (claim,) = detect(json.dumps({"evalId": "e", "results": results}).encode())
+
+    assert claim.format == "promptfoo"
+
+
 def test_results_with_a_table_are_refused_with_a_reason() -> None:
     """Version 2 has the answers in a table, which is not read, and says so."""
     (problem,) = validate(document(ITEM, version=2, table={"body": []})).problems
