@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from functools import lru_cache
 from shlex import split
+from sys import float_info
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from harpia_formats.api import options as table
@@ -130,9 +131,10 @@ def fits_type(value: Any, wanted: Any) -> bool:
             fits_type(name, key) and fits_type(item, inner)
             for name, item in value.items()
         )
-    if wanted in {int, float} and isinstance(value, bool):
-        return False
-    kind = (int, float) if wanted is float else origin or wanted
+    if wanted in {int, float} and isinstance(value, int):
+        is_held = wanted is int or abs(value) <= float_info.max
+        return is_held and not isinstance(value, bool)
+    kind = origin or wanted
     is_compared = isinstance(kind, (type, tuple)) and kind is not Any
     return not is_compared or isinstance(value, kind)
 
@@ -160,6 +162,7 @@ _types_by_annotation: dict[str, Any] = {
     "str": str,
     "str | None": str | None,
     "int | str": int | str,
+    "float | None": float | None,
     "str | Sequence[str]": str | tuple[str, ...],
     "Sequence[object]": str | tuple[object, ...],
     "Path | Mapping[str, Any]": str | os.PathLike | Mapping,

@@ -47,7 +47,7 @@ class WorkersAwaited(Struct, frozen=True):
 def check_cluster_timeout(seconds: float) -> None:
     """Raise `OptionError` unless a run can wait for so many seconds."""
     if not 0 < seconds < float("inf"):
-        raise OptionError(f"cluster_timeout must be above 0, not {seconds}")
+        raise OptionError(f"cluster_timeout must be finite and above 0, not {seconds}")
 
 
 #: PR_SET_PDEATHSIG, see prctl(2).

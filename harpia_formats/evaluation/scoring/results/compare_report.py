@@ -434,11 +434,7 @@ _LEAST_DIFFERENCE = 1e-9
 
 def check_difference(difference: float | None) -> None:
     """Raise `OptionError` unless questions may be counted for a difference, or None."""
-    if difference is None:
-        return
-    if isinstance(difference, bool) or not isinstance(difference, int | float):
-        raise OptionError(f"detect must be a number or None, not {difference!r}")
-    if not _LEAST_DIFFERENCE <= difference < math.inf:
+    if difference is not None and not _LEAST_DIFFERENCE <= difference < math.inf:
         raise OptionError(
             f"a difference to detect is above 0, at least {_LEAST_DIFFERENCE:g}, and "
             f"not {difference:g}"
