@@ -37,6 +37,7 @@ from harpia_formats.files.toml import (
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import HarpiaFormatsError, PlanError, TomlError
 from harpia_formats.model.spelling import hint_on
+from harpia_formats.model.vendor_metrics import ScoreOptionsError
 from harpia_formats.reporters.tables import FORMS, TABLE
 
 #: The tables of a plan, and the table of parameters: in it a table for each metric.
@@ -145,6 +146,7 @@ class _Reader:
         whole = {**self._options((), document), **changes}
         systems = self._systems()
         benchmarks = self._benchmarks(whole)
+        self._check_used(changes)
         baseline = self._value(("baseline",), str | None, None)
         has_mean = bool(self._value(("mean",), bool, None))
         form = self._value(("output-format",), str, TABLE)
@@ -220,6 +222,19 @@ class _Reader:
                 f"files = {toml_value(f'*{without.lower()}*')}",
             )
         return found
+
+    def _check_used(self, changes: Mapping[str, Any]) -> None:
+        """Raise `ScoreError` for a change of what each benchmark states on its own."""
+        tables = self._table((BENCHMARKS,)).values()
+        for key, option in self.keys.items():
+            stated = [table.get(key) is not None for table in tables]
+            # Parameters of benchmarks are added to others.
+            is_given = option.field in changes and option.field != PARAMETERS
+            if is_given and stated and all(stated):
+                raise ScoreOptionsError(
+                    f"each benchmark of the plan states its own {key}: leave out "
+                    f"`{option.words[0]}`"
+                )
 
     def _benchmark(self, name: str, whole: Mapping[str, Any]) -> Benchmark:
         place = (BENCHMARKS, name)

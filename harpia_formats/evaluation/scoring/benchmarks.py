@@ -8,6 +8,7 @@ from collections.abc import (
     Callable,
     Collection,
     Generator,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -32,6 +33,7 @@ from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
 from harpia_formats.evaluation.scoring.answers import (
     SystemNames,
     distinct_names,
+    listed,
     names_of,
     reading_of,
 )
@@ -375,6 +377,8 @@ class BenchmarkScores(Result):
     has_mean: bool = False
     #: Notes on the run, for people.
     notes: tuple[str, ...] = field(default=())
+    #: Which files of the systems no benchmark takes, "" if there is none.
+    passed_over: str = ""
 
     def means(self) -> dict[str, float | None]:
         """Return the mean of each system over the first scores of all benchmarks.
@@ -473,6 +477,8 @@ class BenchmarkRun:
         # What is left out is counted once.
         paths = cache(partial(paths_of, self._exclusion))
         self._benchmarks = [with_files(plan, one, paths) for one in plan.benchmarks]
+        every = chain.from_iterable(paths(system.files) for system in plan.systems)
+        self._passed_over = _passed_over(dict.fromkeys(every), {*self.paths})
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = list(map(_run_of, self._benchmarks))
         self._found: list[ComparisonReport] = []
@@ -506,17 +512,27 @@ class BenchmarkRun:
     def report(self) -> BenchmarkScores:
         """Return the table; raises `ScoreError` for a mean over different scales."""
         plan = self._plan
-        notes = (_of(one.name, note) for one in self._found for note in one.notes)
+        notes = [_of(one.name, note) for one in self._found for note in one.notes]
+        notes += filter(None, [self._passed_over])
         found = BenchmarkScores(
             tuple(system.name for system in plan.systems),
             tuple(self._found),
             plan.baseline,
             plan.has_mean and all(one.systems for one in self._found),
             tuple(dict.fromkeys(notes)),
+            self._passed_over,
         )
         if found.has_mean:
             _check_mean(found)
         return found
+
+
+def _passed_over(files: Iterable[str], read: Collection[str]) -> str:
+    """Return a text on the files of systems that are not read, "" if there is none."""
+    left = [path for path in files if path not in read]
+    are = "file is" if len(left) == 1 else "files are"
+    start = f"{len(left):,} {are} of a system but of no benchmark, and not read"
+    return f"{start}: {listed(left)}" if left else ""
 
 
 def _of(name: str, text: str) -> str:

@@ -30,6 +30,7 @@ from harpia_formats.reporters.tables.score_tables import (
     notes_of_answers,
     range_text,
     score_cells,
+    sentence_of,
 )
 from harpia_formats.reporters.tables.table import (
     Cell,
@@ -185,6 +186,7 @@ def _table_of_benchmarks(
             *_benchmark_counts(found),
             *notes_of_answers(shown),
             *(labelled("Test", _tests(found)) if found.benchmarks[0].name else ()),
+            *([sentence_of(found.passed_over)] if found.passed_over else ()),
         ),
     )
 

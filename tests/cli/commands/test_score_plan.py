@@ -14,7 +14,7 @@ from jsonschema_rs import Draft7Validator
 
 import harpia_formats as hf
 from fixture_files import schema_file, valid_files
-from harpia_formats import PlanError
+from harpia_formats import HarpiaFormatsError, PlanError
 from in_process import InProcess, completed_in
 from table_texts import form_text
 
@@ -162,13 +162,42 @@ def test_options_of_the_command_line_replace_those_of_the_whole_plan(
 ) -> None:
     """What a benchmark states stays; numbers of intervals and the form change."""
     result = run(
-        *("score", "--plan", "paper.toml", "--level", "0.8", "-m", "rouge1"),
+        *("score", "--plan", "paper.toml", "--level", "0.8", "--missing", "zero"),
         *("--output-format", "csv"),
     )
     rows_ = table_of(result.out)
 
     assert {row["metric"] for row in rows_} == {"em", "f1"}
     assert all("level:0.8" in row["method"] for row in rows_)
+
+
+def test_an_option_that_each_benchmark_states_is_refused(run: InProcess) -> None:
+    """It would change nothing, in Python and on the command line."""
+    result = run("score", "--plan", "paper.toml", "-m", "rouge1")
+
+    assert (result.code, result.out) == (2, "")
+    assert "states its own metrics: leave out `--metrics`" in result.err
+    with pytest.raises(HarpiaFormatsError, match="states its own metrics"):
+        hf.score_plan("paper.toml", metrics=["rouge1"])
+    plan = PLAN.replace('metrics = "em"', "")
+    Path("paper.toml").write_text(plan, encoding="utf-8")
+    assert run("score", "--plan", "paper.toml", "-m", "rouge1").code == 0
+
+
+def test_files_that_no_benchmark_takes_are_named(run: InProcess) -> None:
+    """Each form of the table, the report and the result say which are not read."""
+    for name in ("llama", "mistral"):
+        Path(f"runs/{name}/arc.jsonl").write_text("{", encoding="utf-8")
+    note = "2 files are of a system but of no benchmark, and not read: "
+    note += f"{Path('runs/llama/arc.jsonl')}, {Path('runs/mistral/arc.jsonl')}"
+    for form in ("table", "csv"):
+        words = ("--output-format", form, "--report", "html=page.html")
+        result = run("score", "--plan", "paper.toml", *words)
+        assert (result.code, note in result.err) == (0, True)
+    assert note in Path("page.html").read_text(encoding="utf-8")
+    for form in ("markdown", "latex", "json"):
+        assert note in run("score", "--plan", "paper.toml", "--output-format", form).out
+    assert note in hf.score_plan("paper.toml").notes
 
 
 def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
