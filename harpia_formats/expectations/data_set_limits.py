@@ -77,11 +77,12 @@ def count_outcomes(
         found = sum(
             group.count for group in counts.groups if group.severity is Severity.WARNING
         )
-        yield _findings("max-warnings", "warnings", found, limit, counts)
+        yield _findings("max-warnings", ("warning", ""), found, limit, counts)
     for name, limit in data_set.values.get("max-findings", {}).items():
         codes = rules_matching(name, rules_for(asked=[name]))
         found = sum(group.count for group in counts.groups if group.code in codes)
-        outcome = _findings("max-findings", f"findings of {name}", found, limit, counts)
+        what = ("finding", f" of {name}")
+        outcome = _findings("max-findings", what, found, limit, counts)
         yield replace(outcome, item=name)
 
 
@@ -211,14 +212,18 @@ def _invalid(limit: Limit, counts: Counts) -> Outcome:
     )
 
 
-def _findings(key: str, what: str, found: int, limit: Limit, counts: Counts) -> Outcome:
-    """Return whether there are few findings."""
+def _findings(
+    key: str, what: tuple[str, str], found: int, limit: Limit, counts: Counts
+) -> Outcome:
+    """Return whether there are few findings: `what` is their noun and their rule."""
+    noun, of_what = what
     is_met = limit.allows(found, counts.records)
     of = "" if limit.share is None else f" for {with_noun(counts.records, 'record')}"
-    message = f"there are {found:,} {what}{of}, more than {limit.text}"
+    number = f"{'is' if found == 1 else 'are'} {with_noun(found, noun)}"
+    message = f"there {number}{of_what}{of}, more than {limit.text}"
     return Outcome(
         key,
-        f"{what} at most {limit.text}",
+        f"{noun}s{of_what} at most {limit.text}",
         f"{found:,}{of}",
         is_met,
         TOO_MANY_FINDINGS,

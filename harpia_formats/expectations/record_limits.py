@@ -173,14 +173,17 @@ class Models(RecordLimit):
         self._findings = RecordFindings(most)
         #: Those that are required are among them, however many there are.
         self._seen = set[str]()
+        #: The number of answers of models that are not allowed.
+        self._others = 0
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Note the models of a record."""
-        names = dict.fromkeys(output.model or "" for output in placed.record.outputs)
-        for name in names:
+        names = [output.model or "" for output in placed.record.outputs]
+        for name in dict.fromkeys(names):
             if name in self._required or len(self._seen) < NAMES:
                 self._seen.add(name)
             if self._allowed and name not in self._allowed:
+                self._others += names.count(name)
                 self._findings.add(
                     count,
                     placed.number,
@@ -207,7 +210,7 @@ class Models(RecordLimit):
             if missing:
                 shown = [f"{listed(missing)} missing"]
             if others is not None and others.total:
-                shown.append(f"{with_noun(others.total, 'answer')} of other models")
+                shown.append(f"{with_noun(self._others, 'answer')} of other models")
             words = {"models": "exactly", "required-models": "with"}.get(key, "only")
             yield Outcome(
                 key,

@@ -646,3 +646,18 @@ def test_long_values_are_compared_and_shown_in_short(
     assert places(two) == [("P303", "preflight.toml", 4)]
     assert both.ok
     assert len(both.checks[-1].found) < 500
+
+
+def test_counts_are_those_of_answers_and_agree_with_their_nouns(
+    tmp_path: Path, write: Write
+) -> None:
+    """Two answers of one model in a record are two; one finding is not several."""
+    equal = answered("1", "m")
+    write("a.jsonl", answered("2", "m", "n", "n"), equal, equal)
+    limits = ('allowed-models = ["m"]', "lint = true", "max-findings = { X102 = 0 }")
+    report = checked(tmp_path, data_set("a", *limits))
+    (models,) = (one for one in report.checks if one.key == "allowed-models")
+
+    assert models.found == "m, n; 2 answers of other models"
+    messages = [one.message for one in report.problems]
+    assert "there is 1 finding of X102, more than 0" in messages

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 from harpia_formats.evaluation.llm_judge.verdicts import JudgeError, check_keys, require
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.safe_text import safe
 
 #: The model that Haystack's page names as the default of its evaluator.
@@ -209,9 +210,9 @@ class Budget:
             if self.stopped:
                 raise BudgetExhausted
             if self.max_requests is not None and self.requests >= self.max_requests:
-                self.exhausted_reason = f"{self.max_requests:,} requests were sent"
+                self.exhausted_reason = f"{_were(self.max_requests, 'request')} sent"
             elif self.max_tokens is not None and self.tokens >= self.max_tokens:
-                self.exhausted_reason = f"{self.tokens:,} tokens were used"
+                self.exhausted_reason = f"{_were(self.tokens, 'token')} used"
             if self.exhausted_reason:
                 raise BudgetExhausted
             self.requests += 1
@@ -221,6 +222,10 @@ class Budget:
         """Add the tokens of a reply."""
         with self._lock:
             self.tokens += tokens
+
+
+def _were(number: int, noun: str) -> str:
+    return f"{with_noun(number, noun)} {'was' if number == 1 else 'were'}"
 
 
 @dataclass(frozen=True, slots=True)

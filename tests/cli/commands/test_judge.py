@@ -528,6 +528,8 @@ def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
     assert b"the same command goes on" in second.stderr
     assert b"since 15 tokens were used" in second.stderr
     assert server.total == 5
+    more = ["in.jsonl", "-o", "more.json", "--max-requests", "1"]
+    assert b"since 1 request was sent" in run(data, *more, server=server).stderr
 
 
 def test_api_key_is_not_written_anywhere(data: Path, server: Any) -> None:

@@ -89,3 +89,13 @@ def test_a_page_of_any_result_is_below_one_megabyte(make: Callable[[], Result]) 
     assert not page.faults
     assert len(written.encode()) < 1_000_000
     assert "no room for" in page.text
+
+
+def test_a_rule_without_room_has_its_one_field_in_singular() -> None:
+    """Rules with one field each say so in the list of those that are not shown."""
+    found = _report()
+    groups = (replace(one, code=f"XX{at}") for at, one in enumerate(found.groups))
+    text = StrictPage(page_of(replace(found, groups=tuple(groups)))).text
+
+    assert ": 1 at 1 field" in text
+    assert "1 fields" not in text
