@@ -295,7 +295,8 @@ def convert(
     An open file is written to from the start. Raises `ValidationFailed`, with the
     report of the conversion as its `result`, if the output was not completed: an input
     cannot be read or is invalid, unless `on_invalid` says otherwise, or something would
-    be lost under `on_loss="fail"`. Raises `ConversionError`, `EngineError`,
+    be lost under `on_loss="fail"`; and for an error that is none of a row, also if the
+    other rows were written. Raises `ConversionError`, `EngineError`,
     `SinkError`, `UnknownFormat`, `MapError` or `ValueError` for a conversion that is
     not possible.
     """

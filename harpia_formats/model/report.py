@@ -295,11 +295,16 @@ class Report(Result):
         That is not so if a record has no verdict, or an error is one of a whole file.
         """
         of_rows = all(file.invalid or not file.errors for file in self.files)
+        return of_rows and self.ok_without_rows
+
+    @property
+    def ok_without_rows(self) -> bool:
+        """Whether nothing is wrong but with single records, which may be valid."""
         errors = [one for one in self.groups if one.severity is Severity.ERROR]
         of_files = any(error.record is None for error in errors)
         undetermined = any(file.undetermined for file in self.files)
         is_partial = self.failures or self.lacks_records or self.may_lack_records
-        return of_rows and not (of_files or is_partial or undetermined)
+        return not (of_files or is_partial or undetermined)
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the report is `ok`."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cases import for_each_case
-from harpia_formats import ConversionError, convert, validate
+from harpia_formats import ConversionError, ValidationFailed, convert, validate
 from unchecked import converted
 
 SCORED: dict[str, Any] = {
@@ -72,15 +72,15 @@ def test_number_of_a_cell_is_written_only_if_json_has_it() -> None:
 
 @pytest.mark.parametrize("option", ["skip", "quarantine"])
 def test_invalid_header_is_left_out(option: Any, tmp_path: Path) -> None:
-    """A metric without an id, which the target refuses, is dropped with a reason."""
+    """A metric without an id is dropped with a reason; the error of the file stays."""
     source, output = tmp_path / "in.json", tmp_path / "out.json"
     source.write_text(json.dumps(METRIC_WITHOUT_ID))
-    report = convert(
-        source, to="harpia", output=output, from_="harpia", on_invalid=option
-    )
+    with pytest.raises(ValidationFailed, match="S101") as raised:
+        convert(source, to="harpia", output=output, from_="harpia", on_invalid=option)
+    report = raised.value.result
     outcomes = {outcome.path: outcome.how for outcome in report.losses[0].losses.counts}
 
-    assert report.ok
+    assert (report.written, report.ok) == (True, False)
     assert outcomes == {
         "header.extra.harpia.metrics": "not valid: metrics[0].id is missing"
     }

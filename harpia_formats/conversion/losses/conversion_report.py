@@ -424,13 +424,10 @@ class ConversionReport(Result):
     def ok(self) -> bool:
         """Whether every input was read and the output was written.
 
-        That is not so if a record has no verdict, or records may be missing: no option
-        leaves these out.
+        That is not so if a record has no verdict, records may be missing, or a whole
+        file has an error: no option leaves these out.
         """
-        report = self.report
-        is_open = any(file.undetermined for file in report.files)
-        is_partial = report.failures or report.may_lack_records
-        return self.written and not (is_partial or is_open)
+        return self.written and self.report.ok_without_rows
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed`, with this report as its result, unless it is `ok`.
