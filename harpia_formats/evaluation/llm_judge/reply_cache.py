@@ -78,7 +78,7 @@ _tables = (
     "CREATE TABLE secret (value BLOB NOT NULL)",
     "CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID",
 )
-#: A cache of an earlier version has none, and is as good.
+#: Made with the first claim: a cache that only answers is not changed.
 _claims = """CREATE TABLE IF NOT EXISTS claims
 (key BLOB PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID"""
 
@@ -112,7 +112,6 @@ def _opened(path: str) -> sqlite3.Connection:
                 f"{path} is not a cache of this version of harpia-formats; name "
                 "another file with `--cache`"
             )
-        base.execute(_claims)
         base.execute("COMMIT")
     except BaseException:
         base.close()
@@ -199,8 +198,11 @@ class ReplyCache:
         with self._used():
             # Who waits for another process looks often: without a lock of the file.
             found = self._reply_but(known, key)
-            if found is not None or _is_claimed(self._base, key):
+            if found is not None:
                 return found, False
+            self._base.execute(_claims)
+            if _is_claimed(self._base, key):
+                return None, False
             with self._changed():
                 found = self._reply_but(known, key)
                 if found is not None or _is_claimed(self._base, key):

@@ -126,14 +126,8 @@ def test_a_process_of_another_machine_may_be_alive(
 
 
 def test_a_closed_cache_leaves_no_claim_that_is_void(tmp_path: Path) -> None:
-    """Claims are in the cache, without our own and expired ones once it is closed.
-
-    A cache of an earlier version, which had no claims, gets them.
-    """
-    with ReplyCache(tmp_path / "c"):
-        pass
+    """Claims are in the cache, without our own and expired ones once it is closed."""
     base = sqlite3.connect(tmp_path / "c", isolation_level=None)
-    base.execute("DROP TABLE claims")
     with ReplyCache(tmp_path / "c") as first, ReplyCache(tmp_path / "c") as second:
         assert first.reply_or_claim(b"1", None) == OURS
         base.execute("INSERT INTO claims VALUES (?, ?, ?)", (b"2", "x", 1.0))
@@ -143,3 +137,15 @@ def test_a_closed_cache_leaves_no_claim_that_is_void(tmp_path: Path) -> None:
     assert base.execute("SELECT key FROM claims").fetchall() == []
     base.close()
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_a_cache_that_only_answers_is_not_changed(tmp_path: Path) -> None:
+    """One of an earlier version, which has no claims, may be read-only."""
+    with ReplyCache(tmp_path / "c") as found:
+        found.put(KEY, REPLY)
+    before = (tmp_path / "c").read_bytes()
+    with ReplyCache(tmp_path / "c") as found:
+        assert found.reply_or_claim(KEY, None) == (REPLY, False)
+
+    assert (tmp_path / "c").read_bytes() == before
+    assert b"claims" not in before
