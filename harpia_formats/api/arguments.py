@@ -101,8 +101,9 @@ def _errors_of_columns() -> Iterator[None]:
     """Raise `OptionError` for what a package says of values that make no columns."""
     try:
         yield
-    except (TypeError, ValueError, NotImplementedError) as error:
-        reason = "; ".join(map(str, error.args))
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
+        is_own = isinstance(error, UnicodeError)  # its arguments are no sentences
+        reason = str(error) if is_own else "; ".join(map(str, error.args))
         raise OptionError(f"the table has no columns of Arrow: {reason}") from error
 
 

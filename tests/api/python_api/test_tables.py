@@ -146,6 +146,23 @@ def test_values_that_make_no_columns_are_a_mistake_of_the_caller() -> None:
         validate(rows)
     with pytest.raises(OptionError, match="non-struct type"):
         validate(pa.chunked_array([["p"]]))
+    rows[0]["system"] = "\ud800"
+    with pytest.raises(
+        OptionError, match="position 0: surrogates not allowed"
+    ) as found:
+        validate(rows)
+    assert str(found.value).isascii()
+
+
+def test_a_number_that_no_column_holds_is_a_mistake_of_the_caller() -> None:
+    """A data frame refuses a column with an integer of more than 64 bits."""
+
+    class Numbers(Columns):
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            return pa.array([2**70])
+
+    with pytest.raises(OptionError, match="int too large"):
+        validate(Numbers())
 
 
 def test_names_are_public() -> None:
