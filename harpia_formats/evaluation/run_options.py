@@ -21,7 +21,7 @@ class RunOptions(ReadingOptions):
 
     def __post_init__(self) -> None:
         ReadingOptions.__post_init__(self)
-        known = OnInvalid.FAIL, OnInvalid.SKIP
+        known = OnInvalid.FAIL.value, OnInvalid.SKIP.value
         if self.on_invalid not in known:
             hint = hint_on(str(self.on_invalid), known, shown=repr)
             raise OptionError(f"on_invalid cannot be {self.on_invalid!r}{hint}")

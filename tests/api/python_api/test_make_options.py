@@ -23,6 +23,11 @@ def score(**options: Any) -> Any:
     return harpia_formats.score(ROW, **options)
 
 
+def stats(**options: Any) -> Any:
+    """Count a row with options."""
+    return harpia_formats.stats(ROW, **options)
+
+
 def validate(**options: Any) -> Any:
     """Validate a row with options."""
     return harpia_formats.validate(ROW, **options)
@@ -104,6 +109,8 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (score, {"level": 0}, "level must be above 0 and at most 0.999999999999999, not 0"),
     (score, {"level": 1 - 1e-16}, "at most 0.999999999999999, not 0.9999999999999999"),
     (score, {"replicates": 100_001}, "replicates must be from 0 to 100,000, not 100,0"),
+    (score, {"on_invalid": "x"}, "cannot be 'x' \\(known: 'fail', 'skip'\\)"),
+    (stats, {"on_invalid": "x"}, "cannot be 'x' \\(known: 'fail', 'skip'\\)"),
     (score, {"seed": 2**64}, "seed must be an integer from 0 to 2.64 - 1"),
     (score, {"jobs": -1}, "jobs and min_records must not be negative, nor max_row_"),
     (diff, {"ids": "hash"}, "no option ids \\(known: from_, columns"),
