@@ -63,9 +63,16 @@ ROWS, BYTES = 10_000, 8 * 1024 * 1024
 _stream, _formatted, _to_arrow = "__arrow_c_stream__", "with_format", "to_arrow"
 
 
-def several(given: str | Sequence[Any]) -> tuple[Any, ...]:
-    """Return the items of a list; one text is taken for a list of it."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def several(name: str, given: Any, kind: type = str) -> tuple[Any, ...]:
+    """Return the items of the argument `name`; one text is taken for a list of it.
+
+    What has no items is taken for one. Raises `OptionError` for one of another kind.
+    """
+    is_list = isinstance(given, Iterable) and not isinstance(given, str)
+    found = tuple(given) if is_list else (given,)
+    if not all(isinstance(one, kind) for one in found):
+        raise OptionError(f"{name} must be a text or several names, not {given!r}")
+    return found
 
 
 def is_table(given: Any) -> bool:

@@ -265,7 +265,7 @@ def detect(
     from harpia_formats.formats.detection.detect_files import detect_files
 
     checked = checked_inputs(file_inputs(inputs))
-    patterns = several(exclude)
+    patterns = several("exclude", exclude)
     check_patterns(patterns)
     found = detect_files(checked, delimiter, Exclusion(patterns))
     if not redact:
@@ -663,7 +663,8 @@ def compare_scores(
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
     files = scored_inputs(inputs, chosen.systems)
-    run = ScoreComparison(files, chosen, several(models), test, baseline, force=force)
+    pair = several("models", models)
+    run = ScoreComparison(files, chosen, pair, test, baseline, force=force)
     check_difference(detect)
     for _ in run:
         continue
@@ -699,9 +700,9 @@ def score_agreement(
 
     known = fields_of("score_agreement")
     chosen = make_options(ScoreOptions, options, known)
-    run = Agreement(
-        file_inputs(inputs), chosen, several(fields), several(labels), weights
-    )
+    paths = several("fields", fields)
+    named = several("labels", labels, object)
+    run = Agreement(file_inputs(inputs), chosen, paths, named, weights)
     for _ in run:
         continue
     scores = run.scores()

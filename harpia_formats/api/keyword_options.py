@@ -16,6 +16,7 @@ from collections.abc import (
 from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from functools import lru_cache
+from numbers import Integral
 from shlex import split
 from sys import float_info
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -30,6 +31,7 @@ _Options = TypeVar("_Options")
 _words: dict[Any, str] = {
     str: "a text",
     int: "a whole number",
+    Integral: "a whole number",
     float: "a number",
     bool: "true or false",
     tuple: "several names",
@@ -161,10 +163,8 @@ _types_by_annotation: dict[str, Any] = {
     "bool": bool,
     "str": str,
     "str | None": str | None,
-    "int | str": int | str,
+    "int | str": Integral | str,
     "float | None": float | None,
-    "str | Sequence[str]": str | tuple[str, ...],
-    "Sequence[object]": str | tuple[object, ...],
     "Path | Mapping[str, Any]": str | os.PathLike | Mapping,
 }
 #: What errors hold that is no text for people.

@@ -1,5 +1,6 @@
 """What the Python functions accept besides the documented forms, and their errors."""
 
+import io
 import json
 import pickle
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -73,6 +75,43 @@ def test_one_text_is_one_item_of_several(tmp_path: Path) -> None:
     for fields in ("score", ["score"]):
         with pytest.raises(HarpiaFormatsError, match="score"):
             harpia_formats.score_agreement(rows, rows, fields=fields)
+
+
+def test_names_are_taken_of_everything_that_has_items(tmp_path: Path) -> None:
+    """Labels, fields, models and patterns are items of any kind of list."""
+    rows = [
+        {
+            "prompt": f"q{number}",
+            "references": ["x"],
+            "outputs": [{"model": "a", "text": "x"}, {"model": "b", "text": "y"}],
+            "metadata": {"one": number, "two": 3 - number},
+        }
+        for number in (1, 2)
+    ]
+    fields = {"metadata.one": 1, "metadata.two": 2}
+    for labels in (range(1, 3), iter([1, 2]), {1: "", 2: ""}.keys()):
+        scores = harpia_formats.score_agreement(
+            rows, fields=fields.keys(), labels=labels
+        )
+        assert scores["agreement"].value == 0
+    models = (name for name in "ab")
+    report = harpia_formats.compare_scores(rows, metrics="em", models=models)
+    assert [one.name for one in report.systems] == ["a", "b"]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    (found,) = harpia_formats.detect(tmp_path, exclude=iter(["*.json"]))
+    assert found.reason == "all files are left out by exclude"
+
+
+def test_a_seed_is_any_whole_number() -> None:
+    """A seed that numpy drew is the same one as that of Python."""
+    rows = [{"prompt": str(number)} for number in range(20)]
+    drawn = []
+    for seed in (7, np.int64(7), "7"):
+        out = io.BytesIO()
+        harpia_formats.sample(rows, 3, seed=seed, output=out)
+        drawn.append(out.getvalue())
+
+    assert len(set(drawn)) == 1
 
 
 def test_one_name_is_taken_for_several() -> None:
