@@ -242,7 +242,7 @@ def scored_inputs(
     Raises `OptionError` for a path in `systems` that is no input.
     """
     found = file_inputs(inputs)
-    paths = [str(one) for one in found if isinstance(one, (str, PathLike))]
+    paths = {str(one): one for one in found if isinstance(one, (str, PathLike))}
     for path in systems:
         if path not in paths:
             hint = hint_on(path, paths)
