@@ -23,9 +23,6 @@ WITH_EXTRAS = [name for name in WRITABLE if adapter_named(name).extras_path is n
 #: The key of rows under which --keep-extra stores fields.
 EXTRAS_KEY = "harpia-formats"
 ANY = st.booleans()
-#: Formats in which no extra field is taken for another one, whatever its key; Inspect's
-#: samples have what is kept of them as it is.
-KEEPING = [name for name in WRITABLE if name != "inspect-dataset"]
 #: What is said of empty text that every row has.
 BLANK = 'is "", which is read as none'
 
@@ -94,7 +91,7 @@ def keys_in(schema: Any) -> set[str]:
     return set(named).union(*map(keys_in, inner))
 
 
-@pytest.mark.parametrize("target", KEEPING)
+@pytest.mark.parametrize("target", WRITABLE)
 @examples(8, suppress_health_check=list(HealthCheck))
 @given(record=records(), data=st.data())
 def test_extra_fields_are_taken_for_no_others(
@@ -122,8 +119,7 @@ def test_extra_fields_are_taken_for_no_others(
 
     assert unrelated(found, noted) == set()
     assert unrelated(noted - blank, found) == set()
-    if target != "openai-chat":  # messages have any members that are kept of them
-        assert_valid(row, target)
+    assert_valid(row, target)
 
 
 @pytest.mark.parametrize("target", WRITABLE)

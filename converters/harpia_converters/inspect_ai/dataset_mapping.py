@@ -41,8 +41,11 @@ _letters = "target_letters"
 _content_keys = ("content", "reasoning")
 #: The fields of a record that are what it asks.
 _asked_keys = ("system", "prompt", "messages")
-#: Keys that no kept member is written to.
-_taken = {*_of_chat, _letters, _input, _target}
+#: The keys of fields of a record, to which of kept members only nulls are written.
+_of_fields = (_input, _target, "choices", "id", "metadata")
+_files, _setup = "files", "setup"
+#: Kept members that are written only if they are what they are read from.
+_checked = {*_of_chat, _letters, *_of_fields, _files, _setup}
 #: The keys of a call of a tool in a record, and in a sample.
 _call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
 
@@ -140,7 +143,7 @@ def _write_sample(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
     """
     asked = _asked(record, kept, outcomes)
     row: Row = {_input: asked, _target: _targets(record, kept, outcomes)}
-    _drop_taken(record, kept, row, outcomes)
+    _drop_others(record, kept, row, outcomes)
     return row
 
 
@@ -282,21 +285,33 @@ def _letters_of(references: list[str], choices: list[str]) -> list[str]:
     return [letters[place] for place in places]
 
 
-def _drop_taken(record: Record, kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
-    """Remove the kept members that are read from others of `row`."""
-    if not kept.keys() & _taken:
+def _drop_others(record: Record, kept: Row, row: Row, outcomes: FieldOutcomes) -> None:
+    """Remove kept members that are read from others of `row`, or as other fields."""
+    if not kept.keys() & _checked:
         return
     written = _question(row[_input])[1]
     if record.references and record.choices and _has_letters(record, kept):
         written[_letters] = True
-    for key in sorted(kept.keys() & _taken):
-        path = f"extra.{_vendor}.{key}"
-        if key in {_input, _target}:
+    for key in sorted(kept.keys() & _checked):
+        path, value = f"extra.{_vendor}.{key}", kept[key]
+        if key in {*_of_chat, _letters}:
+            if written.get(key) != value:
+                why = "it fits no target" if key == _letters else "they fit no message"
+                outcomes.dropped(path, why)
+        elif value is None or _is_setting(key, value):
+            continue
+        elif key in _of_fields:
             outcomes.dropped(path, "the key belongs to another field")
-        elif written.get(key) != kept[key]:
-            why = "it fits no target" if key == _letters else "they fit no message"
-            outcomes.dropped(path, why)
+        else:
+            outcomes.dropped(path, "not in Inspect's form")
         del kept[key]
+
+
+def _is_setting(key: str, value: Any) -> bool:
+    """Tell whether a value is one of files or of a script as Inspect reads them."""
+    if key == _files:
+        return type(value) is dict and all(type(each) is str for each in value.values())
+    return key == _setup and type(value) is str
 
 
 DATASET = FieldTable(
@@ -316,7 +331,7 @@ DATASET = FieldTable(
     read_own=_read_sample,
     write_own=_write_sample,
 ).adapter(
-    asks_with=("files", "setup", "sandbox"),
+    asks_with=(_files, _setup, "sandbox"),
     capacity=RowCapacity(
         references=Cardinality.MANY,
         outputs=Cardinality.NONE,

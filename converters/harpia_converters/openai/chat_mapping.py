@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from harpia_converters.openai.messages import (
     EXAMPLES,
+    is_member,
     question_messages,
     read_question,
     text_of,
@@ -83,7 +84,8 @@ def _write_example(record: Record, kept: Row, outcomes: FieldOutcomes) -> Row:
 
 def _chat_of(record: Record, kept: Row, outcomes: FieldOutcomes) -> list[Row]:
     """Return the chat for `record`, with the `kept` keys of its answer."""
-    answer = without(kept, ("role",))
+    answer = {key: kept[key] for key in kept if is_member(key, kept[key])}
+    answer.pop("role", None)
     chat, done = question_messages(record, outcomes)
     expected = _expected(record, outcomes)
     if expected is not UNSET:
@@ -125,7 +127,9 @@ def _record_kept(kept: Row, back: Row, outcomes: FieldOutcomes) -> None:
     """Record in `outcomes` which kept keys are not read back, and which others are."""
     for key, value in kept.items():
         if key not in back or encode(back[key]) != encode(value):
-            outcomes.dropped(f"{_of_answer}.{key}", "the messages are other ones")
+            is_other = is_member(key, value)
+            why = "the messages are other ones" if is_other else "not in OpenAI's form"
+            outcomes.dropped(f"{_of_answer}.{key}", why)
     for key in back:
         if key not in kept:
             outcomes.defaulted(f"{_of_answer}.{key}", "of the last message")

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from harpia_converters.openai.tool_calls import (
     CALLS,
     OLD_CALL,
+    are_written,
     read_message,
     write_message,
 )
@@ -37,6 +38,8 @@ _known_keys = frozenset(
     "role content name tool_calls function_call tool_call_id weight refusal "
     "audio".split()
 )
+#: The types of those that are no content and no calls, as far as rows are checked.
+_types = {"name": (str,), "tool_call_id": (str,), "weight": (int, float)}
 
 
 def read_question(messages: list[Row]) -> Row:
@@ -123,7 +126,7 @@ def _with_content(message: Row, done: dict[str, None]) -> Row:
     Raises `Unconvertible` for content that is neither text nor parts.
     """
     content = message.get("content")
-    if isinstance(content, str):
+    if _is_content(content):
         return message
     if content is None:
         if message["role"] == "assistant":
@@ -134,10 +137,23 @@ def _with_content(message: Row, done: dict[str, None]) -> Row:
             "content": "",
             **without(message, MESSAGE_KEYS),
         }
-    if isinstance(content, list) and all(map(_is_part, content)):
-        return message
     reason = "the content of a message is neither text nor a list of parts"
     raise Unconvertible("messages", reason)
+
+
+def is_member(key: str, value: Any) -> bool:
+    """Tell whether OpenAI allows a value for a key of a message of the assistant."""
+    if key in {CALLS, OLD_CALL}:
+        return are_written(key, value)
+    if key == "content":
+        return value is None or _is_content(value)
+    return type(value) in _types.get(key, (type(value),))
+
+
+def _is_content(content: Any) -> bool:
+    """Tell whether a value is text, or a list of parts."""
+    is_list = type(content) is list
+    return type(content) is str or (is_list and all(map(_is_part, content)))
 
 
 def _is_part(part: Any) -> bool:

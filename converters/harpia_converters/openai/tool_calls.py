@@ -102,15 +102,28 @@ def _write_call(call: Any) -> Any:
     """Return a call as a row has it, by what it has; one of a row as it is."""
     if type(call) is not dict:
         call = {}
-    if type(call.get("id")) is str and type(call.get("type")) is str:
-        function = call.get("function")
-        if (function is None and "function" not in call) or _is_callable(function):
-            return call
+    if _is_written(call):
+        return call
     return {
         "id": _text_of(call.get("id", "")),
         "type": "function",
         "function": _written_function(call),
     }
+
+
+def are_written(key: str, calls: Any) -> bool:
+    """Tell whether a member of a message, by its key, is calls as rows have them."""
+    if key == OLD_CALL:
+        return _is_callable(calls)
+    is_list = type(calls) is list
+    return is_list and all(type(each) is dict and _is_written(each) for each in calls)
+
+
+def _is_written(call: Row) -> bool:
+    """Tell whether a call has what one of a row must have."""
+    if type(call.get("id")) is not str or type(call.get("type")) is not str:
+        return False
+    return "function" not in call or _is_callable(call["function"])
 
 
 def _is_callable(function: Any) -> bool:
