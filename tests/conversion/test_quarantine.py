@@ -8,19 +8,38 @@ from typing import Any
 import pytest
 
 from harpia_formats import ConversionError, SinkError, read
-from unchecked import convert
+from json_lines import jsonl, jsonl_rows
+from unchecked import convert, converted
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
 WRONG = b'{"id": "2",   "input": 7}'
+#: What questions of NeMo require.
+GIVEN = {"category": "c", "references": ["r"]}
 
 
 def aside(data: bytes, folder: Path, **options: Any) -> list[str]:
     """Convert some data, and return the names of the files that were written."""
-    output = folder / "out.json"
-    report = convert(data, to="nemo", output=output, on_invalid="quarantine", **options)
+    report, _ = put_aside(folder, data, **options)
 
     assert report.written
     return sorted(each.name for each in folder.iterdir())
+
+
+def put_aside(
+    folder: Path, *inputs: Any, to: str = "nemo", **options: Any
+) -> tuple[Any, bytes]:
+    """Return the report of a conversion into a folder, and the rows put aside there."""
+    output = folder / "out.json"
+    options = {"on_invalid": "quarantine", **options}
+    report = convert(*inputs, to=to, output=output, **options)
+    kept = folder / "out.invalid.jsonl"
+    return report, kept.read_bytes() if kept.exists() else b""
+
+
+def findings_in(folder: Path) -> list[dict[str, Any]]:
+    """Return the findings about the rows that were put aside in a folder."""
+    findings: list[dict[str, Any]] = jsonl_rows(folder / "out.invalid.findings.jsonl")
+    return findings
 
 
 def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
@@ -28,12 +47,12 @@ def test_rows_are_quarantined_byte_for_byte(tmp_path: Path) -> None:
     rows = [GOOD, WRONG, b"{not json", GOOD.replace(b'"1"', b'"3"'), WRONG]
     names = aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia")
     kept = (tmp_path / "out.invalid.jsonl").read_bytes()
-    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
+    lines = [each["line"] for each in findings_in(tmp_path)]
 
     assert names == ["out.invalid.findings.jsonl", "out.invalid.jsonl", "out.json"]
     assert kept == b"\n".join([WRONG, b"{not json", WRONG]) + b"\n"
-    assert json.loads(findings[0])["line"] == 2
-    assert {json.loads(each)["line"] for each in findings} == {2, 3, 5}
+    assert lines[0] == 2
+    assert {*lines} == {2, 3, 5}
     assert len(json.loads((tmp_path / "out.json").read_bytes())) == 2
 
 
@@ -46,12 +65,11 @@ def test_rows_that_cannot_be_converted_are_in_order_with_invalid_ones(
     """
     several = GOOD.replace(b'["r"]', b'["r", "s"]')
     rows = [several, WRONG, GOOD, several, b"{not json"]
-    aside(b"\n".join(rows) + b"\n", tmp_path, from_="harpia", references="fail")
+    data = b"\n".join(rows) + b"\n"
+    _, kept = put_aside(tmp_path, data, from_="harpia", references="fail")
 
-    kept = (tmp_path / "out.invalid.jsonl").read_bytes()
-    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
     assert kept == b"\n".join([several, WRONG, several, b"{not json"]) + b"\n"
-    assert [json.loads(each)["line"] for each in findings] == [1, 2, 4, 5]
+    assert [each["line"] for each in findings_in(tmp_path)] == [1, 2, 4, 5]
 
 
 def test_faults_that_are_no_record_are_in_order_with_rows_that_are_put_aside(
@@ -59,35 +77,27 @@ def test_faults_that_are_no_record_are_in_order_with_rows_that_are_put_aside(
 ) -> None:
     """A carriage return alone is found behind the row above that is not converted."""
     data = b"id,prompt,references\n1,q,r\n2,q,\n3,q,r\r4,q,r\n"
-    output = tmp_path / "out.json"
-    convert(data, to="nemo-input", from_="csv", output=output, on_invalid="quarantine")
+    put_aside(tmp_path, data, to="nemo-input", from_="csv")
 
-    findings = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
-    assert [json.loads(each)["line"] for each in findings] == [3, 4]
+    assert [each["line"] for each in findings_in(tmp_path)] == [3, 4]
 
 
 def test_many_rows_of_no_known_format_are_put_aside(tmp_path: Path) -> None:
     """They are not read by the format of the file before them."""
     unknown = b'{"foo": 1}\n' * 40
-    output = io.BytesIO()
     quarantine = tmp_path / "aside.jsonl"
-    report = convert(
-        *(GOOD + b"\n", unknown),
-        to="csv",
-        output=output,
-        on_invalid="quarantine",
-        quarantine=quarantine,
-    )
+    options: dict[str, Any] = {"on_invalid": "quarantine", "quarantine": quarantine}
+    output, report = converted(GOOD + b"\n", unknown, to="csv", **options)
 
     assert (report.rows, report.skipped) == (1, 40)
-    assert output.getvalue().count(b"\n") == 2
+    assert output.count(b"\n") == 2
     assert quarantine.read_bytes() == unknown
 
 
 def test_records_that_waited_are_reported_before_later_files() -> None:
     """A record that waits for the target keeps its place in front of later rows."""
     files = [b'{"prompt": "q", "outputs": []}\n', WRONG + b"\n" + GOOD + b"\n"]
-    report = convert(*files, to="nemo", output=io.BytesIO(), on_invalid="skip")
+    _, report = converted(*files, to="nemo", on_invalid="skip")
     problems = report.report.problems
 
     assert report.target == "nemo-output"
@@ -101,13 +111,11 @@ def test_a_merged_record_is_put_aside_with_its_finding(tmp_path: Path) -> None:
     """A record of several rows that cannot be converted is put aside as it is."""
     rows = [{"prompt": each, "outputs": [{"text": "a"}]} for each in "qqp"]
     rows[2]["references"] = ["r"]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    aside(data, tmp_path, from_="record", group="prompt")
-    (kept,) = (tmp_path / "out.invalid.jsonl").read_bytes().splitlines()
-    (found,) = (tmp_path / "out.invalid.findings.jsonl").read_bytes().splitlines()
+    _, rejects = put_aside(tmp_path, jsonl(*rows), from_="record", group="prompt")
+    (kept,), (found,) = jsonl_rows(rejects), findings_in(tmp_path)
 
-    assert len(json.loads(kept)["outputs"]) == 2
-    assert (json.loads(found)["code"], json.loads(found)["line"]) == ("L201", 1)
+    assert len(kept["outputs"]) == 2
+    assert (found["code"], found["line"]) == ("L201", 1)
 
 
 def test_there_are_no_files_where_nothing_is_wrong(tmp_path: Path) -> None:
@@ -125,17 +133,10 @@ def test_items_of_an_array_are_quarantined(tmp_path: Path) -> None:
 def test_rows_of_a_table_are_quarantined(tmp_path: Path) -> None:
     """A row of a table is quarantined unchanged, even if it has several lines."""
     table = b'id,references,category,prompt\n1,r,"of a\nkind",\n2,s,,\n3,t,,q\n'
-    report = convert(
-        table,
-        to="nemo-input",
-        output=tmp_path / "out.json",
-        on_invalid="quarantine",
-        from_="csv",
-    )
-    rows = b'1,r,"of a\nkind",\n2,s,,\n'
+    report, kept = put_aside(tmp_path, table, to="nemo-input", from_="csv")
 
     assert (report.rows, report.skipped) == (1, 2)
-    assert (tmp_path / "out.invalid.jsonl").read_bytes() == rows
+    assert kept == b'1,r,"of a\nkind",\n2,s,,\n'
 
 
 @pytest.mark.parametrize(
@@ -147,33 +148,22 @@ def test_rows_of_a_table_with_a_fault_are_quarantined(
     row: bytes, tmp_path: Path
 ) -> None:
     """A row of a table that is no record is left out and put aside unchanged."""
-    report = convert(
-        b"id,prompt,references\n1,q,r\n" + row + b"\n3,q,r\n",
-        to="record",
-        output=tmp_path / "out.jsonl",
-        on_invalid="quarantine",
-        from_="csv",
-    )
+    data = b"id,prompt,references\n1,q,r\n" + row + b"\n3,q,r\n"
+    report, kept = put_aside(tmp_path, data, to="record", from_="csv")
 
     assert (report.rows, report.skipped, report.notes) == (2, 1, ())
-    assert (tmp_path / "out.invalid.jsonl").read_bytes() == row + b"\n"
+    assert kept == row + b"\n"
 
 
 def test_all_rows_below_an_unusable_header_are_quarantined(tmp_path: Path) -> None:
     """Of a table without the columns of its format no row is lost without a word."""
     (tmp_path / "good.csv").write_bytes(b"prompt,response\nq,a\n")
     (tmp_path / "bad.csv").write_bytes(b'promt,response\n1,a\n2,"x" y\n3,b\n')
-    report = convert(
-        tmp_path / "good.csv",
-        tmp_path / "bad.csv",
-        to="record",
-        output=tmp_path / "out.jsonl",
-        on_invalid="quarantine",
-        from_="tencent-csv",
-    )
+    both = tmp_path / "good.csv", tmp_path / "bad.csv"
+    report, kept = put_aside(tmp_path, *both, to="record", from_="tencent-csv")
 
     assert (report.rows, report.skipped) == (1, 3)
-    assert (tmp_path / "out.invalid.jsonl").read_bytes() == b'1,a\n2,"x" y\n3,b\n'
+    assert kept == b'1,a\n2,"x" y\n3,b\n'
 
 
 #: A prompt that makes its row longer than allowed, in a small window and in several.
@@ -199,33 +189,24 @@ def test_rows_that_are_too_long_are_counted(
 ) -> None:
     """A row over the limit is left out, and a note says that it was not put aside."""
     lengthy = data.count(b"%b")
-    report = convert(
-        data.replace(b"%b", text),
-        to="record",
-        output=tmp_path / "out.jsonl",
-        on_invalid="quarantine",
-        from_=format_,
-        max_row_bytes=100,
+    rows = data.replace(b"%b", text)
+    report, kept = put_aside(
+        tmp_path, rows, to="record", from_=format_, max_row_bytes=100
     )
     (note,) = report.notes
 
     assert (report.rows, report.skipped) == (2, lengthy)
     assert note.startswith("1 row is" if lengthy == 1 else "2 rows are")
     assert note.endswith("not put aside")
-    assert (tmp_path / "out.invalid.jsonl").read_bytes() == b""
+    assert kept == b""
+    assert (tmp_path / "out.invalid.jsonl").exists()
 
 
-def test_problems_of_a_table_are_reported_in_the_order_of_its_rows(
-    tmp_path: Path,
-) -> None:
+def test_problems_of_a_table_are_reported_in_the_order_of_its_rows() -> None:
     """A row that cannot be converted is reported before a later one that is invalid."""
-    report = convert(
-        b"id,prompt\n1,\n2\n3,\n4\n5,q\n",
-        to="nemo-input",
-        output=tmp_path / "out.json",
-        on_invalid="skip",
-        from_="csv",
-        constants={"category": "c", "references": ["r"]},
+    data = b"id,prompt\n1,\n2\n3,\n4\n5,q\n"
+    _, report = converted(
+        data, to="nemo-input", on_invalid="skip", from_="csv", constants=GIVEN
     )
     problems = report.report.problems
 
@@ -240,13 +221,8 @@ def test_problems_of_a_table_are_reported_in_the_order_of_its_rows(
 
 def test_conversion_stops_at_the_first_record_that_cannot_be_converted() -> None:
     """No later record is reported or counted, though its block was validated."""
-    report = convert(
-        b"id,prompt\n1,q\n2,\n3,\n4,q\n",
-        to="nemo-input",
-        output=io.BytesIO(),
-        from_="csv",
-        constants={"category": "c", "references": ["r"]},
-    )
+    data = b"id,prompt\n1,q\n2,\n3,\n4,q\n"
+    _, report = converted(data, to="nemo-input", from_="csv", constants=GIVEN)
 
     (problem,) = report.report.problems
     assert (problem.code, problem.place.record) == ("L201", 2)
@@ -269,7 +245,7 @@ def test_what_was_read_is_counted_where_no_row_ends_the_reading(
     format_: str | None, data: bytes, records: int
 ) -> None:
     """A problem of the whole file, or of a record of columns, ends no reading."""
-    report = convert(data, to="nemo-output", output=io.BytesIO(), from_=format_)
+    _, report = converted(data, to="nemo-output", from_=format_)
     (file,) = report.report.files
 
     assert not report.written
@@ -314,14 +290,11 @@ def test_records_of_columns_are_quarantined_as_objects(
     to: Any, columns: bytes, prompts: list[str], rejects: bytes, tmp_path: Path
 ) -> None:
     """A record is left out once, by its own component, with all items as they are."""
-    output = tmp_path / "out.jsonl"
-    report = convert(
-        columns, to=to, output=output, on_invalid="quarantine", from_="haystack"
-    )
+    report, kept = put_aside(tmp_path, columns, to=to, from_="haystack")
 
     assert report.skipped == rejects.count(b"\n")
-    assert [record.prompt for record in read(output)] == prompts
-    assert (tmp_path / "out.invalid.jsonl").read_bytes() == rejects
+    assert [record.prompt for record in read(tmp_path / "out.json")] == prompts
+    assert kept == rejects
 
 
 def test_existing_file_is_kept(tmp_path: Path) -> None:
@@ -364,12 +337,6 @@ def test_there_must_be_a_place_for_it(output: Any) -> None:
 def test_quarantine_cannot_be_the_output(tmp_path: Path) -> None:
     """Quarantined rows cannot be written to the output file."""
     output = tmp_path / "o.jsonl"
+    both = {"output": output, "quarantine": output}
     with pytest.raises(ConversionError, match="output and quarantine at once"):
-        convert(
-            GOOD,
-            to="nemo",
-            output=output,
-            on_invalid="quarantine",
-            quarantine=output,
-            overwrite=True,
-        )
+        convert(GOOD, to="nemo", on_invalid="quarantine", overwrite=True, **both)
