@@ -34,6 +34,11 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
 
 
+def harpia_row(number: int) -> bytes:
+    """Return a row of HarpIA with an id."""
+    return (HARPIA % number).encode()
+
+
 def record_lines(count: int, prompts: int = 10**6) -> bytes:
     """Return lines of the hub's own format, some of which ask the same."""
     return b"".join(
@@ -192,6 +197,11 @@ def test_too_few_rows_are_all_written() -> None:
     assert output.getvalue() == record_lines(3)
 
 
+def rows_by_value(done: Any) -> dict[str, int]:
+    """Return how many rows each part has, by its value."""
+    return {part.value: part.rows for part in done.parts}
+
+
 def read_parts(done: Any) -> dict[str, bytes]:
     """Return the bytes of each part by its name."""
     return {part.value: Path(part.path).read_bytes() for part in done.parts}
@@ -294,8 +304,6 @@ def test_an_empty_text_is_a_key(key: str, row: str, tmp_path: Path) -> None:
     counts = [text.count(b'""') for text in read_parts(done).values()]
 
     assert sorted(counts) == [0, 20]
-    for part in done.parts:
-        Path(part.path).unlink()
 
 
 def test_a_file_for_each_value(tmp_path: Path) -> None:
@@ -335,8 +343,6 @@ def test_a_key_may_have_dots(by: str, row: str, tmp_path: Path) -> None:
     done = split(f"{row}\n".encode(), output=tmp_path / "{value}.jsonl", by=by)
 
     assert [part.value for part in done.parts] == ["x"]
-    for part in done.parts:
-        Path(part.path).unlink()
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
@@ -348,50 +354,32 @@ def test_a_table_in_no_known_format_has_keys_too(name: str, tmp_path: Path) -> N
     done = split(path, output=tmp_path / "part-{value}", by="k.x")
     kept = split(path, output=tmp_path / "{value}", ratio=(0.5, 0.5), key="k.x")
 
-    assert {part.value: part.rows for part in done.parts} == {
-        "a": 2,
-        "": 1,
-        "(none)": 2,
-    }
+    assert rows_by_value(done) == {"a": 2, "": 1, "(none)": 2}
     assert sum(part.rows for part in kept.parts) == 5
     with pytest.raises(SubsetError, match=r"the first has n, k\.x"):
         split(path, output=tmp_path / "other-{value}", by="k.y")
 
 
-def test_rows_without_a_value_have_a_part_of_their_own(tmp_path: Path) -> None:
-    """Their part has a name that no value is, also where values are such names."""
-    texts = [None, "(none) 2", "(none)", "(none) 3", None]
-    rows = [{"n": n, **({"k": k} if k else {})} for n, k in enumerate(texts)]
-    done = split(jsonl(*rows), output=tmp_path / "{value}.jsonl", by="k")
-
-    found = {part.value: part.rows for part in done.parts}
-    assert found == {"(none) 4": 2, "(none) 2": 1, "(none)": 1, "(none) 3": 1}
-
-
-def test_records_without_a_field_are_not_those_whose_value_says_so(
-    tmp_path: Path,
+@for_each_case(
+    "key, row", [("k", {"n": 1}), ("category", {"prompt": "p", "outputs": []})]
+)
+def test_rows_without_a_value_have_a_part_of_their_own(
+    key: str, row: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Of records, too, the text `(none)` is a value like any other."""
-    rows = [
-        {"prompt": "p", "outputs": [], **({"category": text} if text else {})}
-        for text in (None, "(none)", None)
-    ]
-    done = split(jsonl(*rows), output=tmp_path / "{value}.jsonl", by="category")
+    """Their part has a name that no value is, also where values are such names.
 
-    found = {part.value: part.rows for part in done.parts}
-    assert found == {"(none) 2": 2, "(none)": 1}
+    So it is of rows in no known format, and of records.
+    """
+    texts = [None, "(none) 2", "(none)", "(none) 3", None]
+    rows = [row | ({key: text} if text else {}) for text in texts]
+    done = split(jsonl(*rows), output=tmp_path / "{value}.jsonl", by=key)
+
+    expected = {"(none) 4": 2, "(none) 2": 1, "(none)": 1, "(none) 3": 1}
+    assert rows_by_value(done) == expected
 
 
 #: Fields that rows are divided by, of each level of a record.
-FIELDS = [
-    "id",
-    "prompt",
-    "category",
-    "source",
-    "model",
-    "evaluation_name",
-    "metadata.n",
-]
+FIELDS = "id prompt category source model evaluation_name metadata.n".split()
 RECORD = b"""\
 {"id": 1, "prompt": "q", "category": "c", "source": "s", "metadata": {"n": [1]},
  "outputs": [{"model": "m", "text": "a", "scores": [{"evaluation_name": "e"}]}]}
@@ -422,14 +410,15 @@ def test_a_field_that_no_row_has(how: dict[str, Any], tmp_path: Path) -> None:
         return split(data, output=tmp_path / "{value}", **fields, **options)
 
     rows = b'{"question": 1}\n{"b": 2}\n'
-    with pytest.raises(SubsetError, match="has 'qestion'; did you mean question"):
-        divided(rows, "qestion")
-    with pytest.raises(SubsetError, match=r"has 'a\.b' \(the first has question\)"):
-        divided(rows, "a.b")
-    with pytest.raises(SubsetError, match=r"'a\.b'$"):
-        divided(rows, "a.b", redact=True)
-    with pytest.raises(SubsetError, match=r"no record of <data> has 'metadata\.n'"):
-        divided(record_lines(2), "metadata.n")
+    refused: list[tuple[str, bytes, str, dict[str, Any]]] = [
+        ("has 'qestion'; did you mean question", rows, "qestion", {}),
+        (r"has 'a\.b' \(the first has question\)", rows, "a.b", {}),
+        (r"'a\.b'$", rows, "a.b", {"redact": True}),
+        (r"no record of <data> has 'metadata\.n'", record_lines(2), "metadata.n", {}),
+    ]
+    for reason, data, name, options in refused:
+        with pytest.raises(SubsetError, match=reason):
+            divided(data, name, **options)
     assert not list(tmp_path.iterdir())
     done = divided(record_lines(2), "source")
     assert done.notes == ("no record of <data> has a value of source",)
@@ -445,42 +434,27 @@ def test_too_many_values_are_refused(tmp_path: Path) -> None:
 
 def test_a_row_without_a_value_is_not_guessed(tmp_path: Path) -> None:
     """A row that is not valid has no field, so nothing is written."""
+    place, rows = tmp_path / "{value}.jsonl", record_lines(2)
     with pytest.raises(ValidationFailed, match="J101"):
-        split(
-            record_lines(2) + b"{broken\n",
-            output=tmp_path / "{value}.jsonl",
-            by="category",
-        )
+        split(rows + b"{broken\n", output=place, by="category")
     with pytest.raises(SubsetError, match="did you mean category"):
-        split(record_lines(2), output=tmp_path / "{value}.jsonl", by="categry")
+        split(rows, output=place, by="categry")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_valid_rows_are_parted_from_invalid_ones(tmp_path: Path, jobs: int) -> None:
     """Rows are parted as `validate` judges them, byte for byte, with all findings."""
-    good, again = (HARPIA % 1).encode(), (HARPIA % 1).encode() + b" "
-    rows = [
-        good,
-        b'{"id": "2", "input": 7}',
-        b"{broken",
-        again,
-        good.replace(b"1", b"4"),
-    ]
+    good, wrong = harpia_row(1), b'{"id": "2", "input": 7}'
+    rows = [good, wrong, b"{broken", good + b" ", harpia_row(4)]
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(rows))
-    done = split(
-        tmp_path / "in.jsonl",
-        from_="harpia",
-        valid=tmp_path / "good.jsonl",
-        invalid=tmp_path / "bad.jsonl",
-        findings=tmp_path / "why.jsonl",
-        jobs=jobs,
-    )
-    findings = (tmp_path / "why.jsonl").read_bytes().splitlines()
+    places = {name: tmp_path / name for name in ("valid", "invalid", "findings")}
+    done = split(tmp_path / "in.jsonl", from_="harpia", jobs=jobs, **places)
+    findings = jsonl_rows(places["findings"])
 
     assert read_parts(done)["valid"] == rows[0] + b"\n" + rows[4]
     assert read_parts(done)["invalid"] == b"\n".join(rows[1:4]) + b"\n"
-    assert {json.loads(line)["record"] for line in findings} - {None} == {2, 3, 4}
+    assert {each["record"] for each in findings} - {None} == {2, 3, 4}
 
 
 def test_rows_in_no_known_format_have_no_verdict(tmp_path: Path) -> None:
@@ -555,19 +529,12 @@ def test_files_without_rows_fit_any(empty: bytes) -> None:
     )
 
 
-@for_each_case(
-    "whole, others",
-    [
-        (b"a,b\n", [b"", b"\n"]),
-        (b"[ ]\n", [b"", b"\n"]),
-    ],
-)
+@for_each_case("whole, format_", [(b"a,b\n", "csv"), (b"[ ]\n", "record")])
 def test_files_without_rows_stay_what_one_of_them_is(
-    whole: bytes, others: list[bytes]
+    whole: bytes, format_: str
 ) -> None:
     """The header of a table, and the brackets of an array, are not left out."""
-    format_ = "csv" if whole.startswith(b"a") else "record"
-    for inputs in ([whole, *others], [*others, whole], [others[0], whole, others[1]]):
+    for inputs in ([whole, b"", b"\n"], [b"", b"\n", whole], [b"", whole, b"\n"]):
         assert merged(*inputs, from_=format_).split() == whole.split()
 
 
@@ -612,10 +579,10 @@ def test_files_are_listed_once(tmp_path: Path) -> None:
     folder, output = tmp_path / "in", tmp_path / "out.jsonl"
     folder.mkdir()
     for number in range(3):
-        (folder / f"{number}.jsonl").write_bytes((HARPIA % number).encode())
+        (folder / f"{number}.jsonl").write_bytes(harpia_row(number))
 
     def appear(_: object) -> None:
-        (folder / "1b.jsonl").write_bytes((HARPIA % 9).encode())
+        (folder / "1b.jsonl").write_bytes(harpia_row(9))
 
     def vanish(progress: Any) -> None:
         if progress.name.endswith("2.jsonl"):
@@ -624,7 +591,7 @@ def test_files_are_listed_once(tmp_path: Path) -> None:
     assert merge(folder, output=output, progress=appear).rows == 3
     assert output.read_bytes().count(b"\n") == 2
     for place in (folder, folder / "*"):
-        (folder / "1.jsonl").write_bytes((HARPIA % 1).encode())
+        (folder / "1.jsonl").write_bytes(harpia_row(1))
         with pytest.raises(SourceError, match=r"1\.jsonl: no such file"):
             merge(place, output=output, overwrite=True, progress=vanish)
     assert output.read_bytes().count(b"\n") == 2
@@ -666,7 +633,7 @@ def test_documents_that_cannot_be_compared_are_refused(
     """What stands around rows is read to be compared, or the merge is refused."""
     paths = [tmp_path / "1.json", tmp_path / "2.json"]
     for number, path in enumerate(paths):
-        data = b'{"instances":[' + (HARPIA % number).encode() + b"]" + end
+        data = b'{"instances":[' + harpia_row(number) + b"]" + end
         path.write_bytes(data.replace(b"BLEU", b"%d" % number))
     match = r"1\.json: what stands around its rows is no JSON, or has a key twice"
     with pytest.raises(SubsetError, match=match):
@@ -676,8 +643,7 @@ def test_documents_that_cannot_be_compared_are_refused(
 
 def test_repeated_ids_fail_or_are_skipped_or_kept() -> None:
     """Ids are compared over all files; rows are counted where nothing is written."""
-    one = b"".join((HARPIA % n).encode() + b"\n" for n in range(2))
-    two = b"".join((HARPIA % n).encode() + b"\n" for n in range(3))
+    one, two = (b"".join(harpia_row(n) + b"\n" for n in range(m)) for m in (2, 3))
     where = r'several rows: id "0" in row 1 of <data> and row 1 of <data> \(2\)'
     with pytest.raises(SubsetError, match=where):
         merged(one, two)
@@ -699,29 +665,18 @@ def test_messages_hide_values(tmp_path: Path) -> None:
     """With `redact` no message and no finding has a value of a row."""
     secret = HARPIA.replace('"input": "q"', '"input": "SECRET"') % 7
     lines = (secret.replace('"7"', '"SECRET"') + "\n").encode()
-    bad = b'{"id": "SECRET", "input": ["SECRET"]}\n'
+    both = lines + b'{"id": "SECRET", "input": ["SECRET"]}\n'
+    hidden: dict[str, Any] = {"from_": "harpia", "redact": True}
     runs: list[Callable[[], object]] = [
         lambda: merged(lines, lines, redact=True),
         lambda: merged(b"SECRET,b\n1,2\n", b"b\n1\n", from_="csv", redact=True),
-        lambda: split(
-            lines + bad,
-            output=tmp_path / "{value}",
-            by="category",
-            from_="harpia",
-            redact=True,
-        ),
+        lambda: split(both, output=tmp_path / "{value}", by="category", **hidden),
     ]
     for run in runs:
         with pytest.raises(HarpiaFormatsError) as found:
             run()
         assert "SECRET" not in str(found.value)
-    split(
-        lines + bad,
-        valid=tmp_path / "v",
-        findings=tmp_path / "f",
-        from_="harpia",
-        redact=True,
-    )
+    split(both, valid=tmp_path / "v", findings=tmp_path / "f", **hidden)
     assert (tmp_path / "v").read_bytes() == lines
     assert b"S102" in (tmp_path / "f").read_bytes()
     assert b"SECRET" not in (tmp_path / "f").read_bytes()
@@ -738,10 +693,9 @@ def test_parts_are_written_in_turn_where_compressors_are_large(tmp_path: Path) -
 
 def test_a_document_far_larger_than_its_rows_is_refused() -> None:
     """What stands around rows is held in memory, so there is a limit."""
-    text = b"x" * 1_500_000
-    rows = (HARPIA % 1).encode()
-    data = b'{"metrics": [], "instances": [' + rows + b'], "a": ['
-    data += b",".join([b'"' + text + b'"'] * 12) + b"]}"
+    texts = b",".join([b'"' + b"x" * 1_500_000 + b'"'] * 12)
+    data = b'{"metrics": [], "instances": [' + harpia_row(1)
+    data += b'], "a": [' + texts + b"]}"
     with pytest.raises(SubsetError, match="behind rows"):
         sample(data, 1, output=io.BytesIO(), from_="harpia", max_row_bytes=2_000_000)
 
