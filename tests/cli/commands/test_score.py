@@ -312,8 +312,11 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
     )
 
     assert table_of(left)[0][-6:] == ["left", "out", "A", "left", "out", "B"]
+    assert table_of(left)[1][:3] == ["em", "1.0000", "1.0000"]
     assert table_of(left)[1][-3:] == ["19", "0", "11"]
+    assert table_of(zero)[0][-1] == "questions"
     assert table_of(zero)[1][:4] == ["em", "1.0000", "0.6333", "+0.3667"]
+    assert table_of(zero)[1][-1] == "30"
     assert b"second input: 11 missing answers count as 0" in zero.stderr
 
 
@@ -321,8 +324,9 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--test", "mcnemar"], "is gone; use `--test permutation`"),
-        (["--test", "student"], "no test is called 'student'"),
-        (["--detect", "-1"], "above 0"),
+        (["--test", "student"], "is called 'student' (known: permutation, bootstrap"),
+        (["--detect", "-1"], "above 0, at least 1e-09, and not -1"),
+        (["--detect", "0"], "above 0, at least 1e-09, and not 0"),
         (["--detect", "1e-300"], "at least 1e-09"),
         (["--detect", "1.5"], "larger than the scale of em, which is 0 to 1"),
         (["--missing", "no"], "'no' is not one of skip, zero"),

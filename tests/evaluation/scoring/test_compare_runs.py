@@ -24,6 +24,7 @@ from harpia_formats import (
     write_report,
 )
 from json_lines import jsonl, jsonl_rows
+from sample_rows import answered
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -45,15 +46,38 @@ def system(right: float, name: str = "m", *, ids: bool = True) -> list[dict[str,
     ]
 
 
+def reported(*inputs: list[dict[str, Any]], **options: Any) -> Any:
+    """Return the report of a comparison, by exact match by default."""
+    data = [jsonl(*rows) for rows in inputs]
+    return compare_scores(*data, **{"metrics": ("em",)} | options)
+
+
+def only_score(*inputs: list[dict[str, Any]], **options: Any) -> Any:
+    """Return the only score of that comparison."""
+    (found,) = reported(*inputs, **options).compared
+    return found
+
+
+def of_texts(*texts: str) -> list[dict[str, Any]]:
+    """Return a record for each answer, all of them to one reference."""
+    row = {"prompt": "?", "references": ["a b c d"]}
+    return [
+        row | {"id": at, "outputs": [{"text": one}]} for at, one in enumerate(texts)
+    ]
+
+
+def test_a_difference_that_is_no_number_is_refused() -> None:
+    """A text is none, even if it has digits."""
+    message = "detect must be a number or None, not '0.1'"
+    with pytest.raises(HarpiaFormatsError, match=message):
+        reported(system(0.5), system(0.9), detect="0.1")
+
+
 def test_a_difference_is_found() -> None:
     """A large difference has a small p-value and an interval without 0."""
-    found = compare_scores(
-        jsonl(*system(0.9)), jsonl(*system(0.4)), metrics=("em",)
-    ).compared[0]
+    found = only_score(system(0.9), system(0.4))
 
-    assert found.first == pytest.approx(0.9)
-    assert found.second == pytest.approx(0.4)
-    assert found.comparison is not None
+    assert (found.first, found.second) == pytest.approx((0.9, 0.4))
     assert found.comparison.p_value < 0.01
     assert found.comparison.low > 0
     assert found.questions == COUNT
@@ -61,41 +85,27 @@ def test_a_difference_is_found() -> None:
 
 def test_no_difference_is_found_where_there_is_none() -> None:
     """A system compared with itself has no difference and a p-value of 1."""
-    found = compare_scores(jsonl(*system(0.5)), jsonl(*system(0.5)), metrics=("f1",))
+    found = reported(system(0.5), system(0.5), metrics=("f1",))
 
     assert found.ok
-    assert found.compared[0].comparison is not None
     assert found.compared[0].comparison.difference == 0
     assert found.compared[0].comparison.p_value == 1
-
-
-def test_order_does_not_matter() -> None:
-    """Records are paired by their ids, in whatever order they come."""
-    ours, theirs = system(0.9), system(0.4)
-    expected = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",)).compared
-
-    found = compare_scores(jsonl(*ours), jsonl(*theirs[::-1]), metrics=("em",)).compared
-
-    assert found == expected
 
 
 def test_records_without_ids_are_paired_by_their_prompts() -> None:
     """Where one side has no ids, what is asked pairs the records."""
     theirs = system(0.4, ids=False)[::-1]
 
-    found = compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
-
-    assert found.compared[0].questions == COUNT
+    assert only_score(system(0.9), theirs).questions == COUNT
 
 
 def test_records_of_one_side_are_counted() -> None:
-    """Records of one side only are not compared, and are counted."""
-    found = compare_scores(
-        jsonl(*system(0.9)[10:]), jsonl(*system(0.4)[:-20]), metrics=("em",)
-    )
+    """Records of one side only are not compared; the headline counts them as well."""
+    found = reported(system(0.9)[10:], system(0.4)[:-20])
 
     assert found.compared[0].questions == COUNT - 30
     assert (found.pairs[0].only_first, found.pairs[0].only_second) == (20, 10)
+    assert "over 30 questions; 20 questions only in the first, 10 only" in repr(found)
 
 
 def test_models_of_one_file_are_compared() -> None:
@@ -104,37 +114,28 @@ def test_models_of_one_file_are_compared() -> None:
         one | {"outputs": one["outputs"] + other["outputs"]}
         for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
     ]
-
-    found = compare_scores(jsonl(*rows), metrics=("em",)).compared[0]
+    found = only_score(rows)
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
 
 
 def test_chats_are_paired_by_all_messages() -> None:
     """Chats with the same last message are paired by their earlier messages."""
+    rows = [
+        {
+            "messages": [
+                {"role": "user", "content": f"about {number}"},
+                {"role": "assistant", "content": "yes"},
+                {"role": "user", "content": "go on"},
+            ],
+            "references": [answer],
+            "outputs": [{"text": "1"}],
+        }
+        for number, answer in enumerate(["1", "2"] * 20)
+    ]
+    found = only_score(rows, rows[::-1], from_="record").comparison
 
-    def chats(answers: list[str]) -> list[dict[str, Any]]:
-        return [
-            {
-                "messages": [
-                    {"role": "user", "content": f"about {number}"},
-                    {"role": "assistant", "content": "yes"},
-                    {"role": "user", "content": "go on"},
-                ],
-                "references": [answer],
-                "outputs": [{"text": "1"}],
-            }
-            for number, answer in enumerate(answers)
-        ]
-
-    rows = chats(["1", "2"] * 20)
-
-    found = compare_scores(
-        jsonl(*rows), jsonl(*rows[::-1]), metrics=("em",), from_="record"
-    ).compared[0]
-
-    assert found.comparison is not None
-    assert (found.comparison.low, found.comparison.high) == (0, 0)
+    assert (found.low, found.high) == (0, 0)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
@@ -193,7 +194,7 @@ def test_no_common_record_is_an_error() -> None:
     theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
 
     with pytest.raises(ScoreError, match="no question is in both"):
-        compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
+        reported(system(0.9), theirs)
 
 
 def stored(signature: str | None, share: float) -> bytes:
@@ -224,7 +225,6 @@ def test_stored_scores_are_compared() -> None:
     found = compared(stored("em|a", 0.9), stored("em|a", 0.4)).compared[0]
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
-    assert found.comparison is not None
     assert found.comparison.p_value < 0.01
     assert found.signature == "em|a"
 
@@ -352,16 +352,9 @@ def apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("test", [None, "bootstrap"])
 def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
     """Ten equal answers to each question have the p-value and interval of one."""
-    one, other = system(0.7)[:40], system(0.5)[:40]
-    tens = [
-        jsonl(*[row | {"outputs": row["outputs"] * 10} for row in rows])
-        for rows in (one, other)
-    ]
-
-    (once,) = compare_scores(
-        jsonl(*one), jsonl(*other), metrics=("em",), test=test
-    ).compared
-    (often,) = compare_scores(*tens, metrics=("em",), test=test).compared
+    ones = system(0.7)[:40], system(0.5)[:40]
+    tens = ([row | {"outputs": row["outputs"] * 10} for row in rows] for rows in ones)
+    once, often = (only_score(*inputs, test=test) for inputs in (ones, tens))
 
     assert once.comparison is not None
     assert once.comparison == often.comparison
@@ -371,34 +364,22 @@ def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
 def test_lines_in_any_order_are_compared_by_question(test: str) -> None:
     """Answers on lines of their own, in any order, have the result of whole records."""
-    ours, theirs = several(1, 0.15), several(2)
-    whole = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("f1",), test=test)
+    inputs = several(1, 0.15), several(2)
+    options: dict[str, Any] = {"metrics": ("f1",), "test": test}
     chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
-    shuffled = [apart(rows) for rows in (ours, theirs)]
+    shuffled = [apart(rows) for rows in inputs]
     for rows in shuffled:
         chance.shuffle(rows)
 
-    found = compare_scores(
-        *(jsonl(*rows) for rows in shuffled), metrics=("f1",), test=test, jobs=2
-    )
-
-    assert found.compared == whole.compared
-
-
-def test_other_prompts_under_the_same_ids_are_refused() -> None:
-    """Equal ids on other questions are an error that says why nothing is paired."""
-    theirs = [row | {"prompt": f"and {row['id']}?"} for row in system(0.4)]
-
-    with pytest.raises(ScoreError, match="60 with the same id have another prompt"):
-        compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
+    whole = only_score(*inputs, **options)
+    assert only_score(*shuffled, **options, jobs=2) == whole
 
 
 def test_other_references_are_another_question() -> None:
     """Questions with other references are not paired, and counted in a note."""
     theirs = system(0.4)
     theirs[0]["references"] = ["none"]
-
-    found = compare_scores(jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",))
+    found = reported(system(0.9), theirs)
 
     assert found.compared[0].questions == COUNT - 1
     assert (found.pairs[0].only_first, found.pairs[0].only_second) == (1, 1)
@@ -408,50 +389,23 @@ def test_other_references_are_another_question() -> None:
 def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
     """Questions with one id are paired by what they ask, and not by their order."""
     ours = [row | {"id": "same"} for row in system(0.9)]
-
-    found = compare_scores(jsonl(*ours), jsonl(*ours[::-1]), metrics=("em",)).compared[
-        0
-    ]
+    found = only_score(ours, ours[::-1])
 
     assert found.questions == COUNT
-    assert found.comparison is not None
     assert (found.comparison.low, found.comparison.high) == (0, 0)
 
 
 def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
     """If one input has no prompts at all, ids pair the questions, which is reported."""
-    theirs = [
-        {name: value for name, value in row.items() if name != "prompt"}
-        for row in system(0.4)
-    ]
-
-    found = compare_scores(
-        jsonl(*system(0.9)), jsonl(*theirs), metrics=("em",), from_="record"
-    )
+    theirs = system(0.4)
+    for row in theirs:
+        del row["prompt"]
+    found = reported(system(0.9), theirs, from_="record")
 
     assert found.compared[0].questions == COUNT
     assert found.notes == (
         "the second input has no prompts: questions are paired without them",
     )
-
-
-def test_missing_answers_are_counted_on_each_side() -> None:
-    """Answers that are missing are left out and counted, or count as 0 on request."""
-    ours, theirs = system(1), system(1)
-    for row in theirs[:20]:
-        row["outputs"][0]["text"] = None
-
-    omitted, zero = (
-        compare_scores(
-            jsonl(*ours), jsonl(*theirs), metrics=("em",), missing=missing
-        ).compared[0]
-        for missing in ("skip", "zero")
-    )
-
-    assert (omitted.questions, omitted.unscored) == (COUNT - 20, (0, 20))
-    assert (omitted.first, omitted.second) == (1, 1)
-    assert (zero.questions, zero.unscored) == (COUNT, (0, 0))
-    assert zero.second == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("chosen", [{"metrics": "em"}, {"stored": True}])
@@ -472,61 +426,38 @@ def test_records_of_all_inputs_count_together(chosen: dict[str, Any]) -> None:
 
 def test_p_values_of_several_scores_are_adjusted() -> None:
     """Holm's method adjusts the p-values of all scores that are compared together."""
-    ours, theirs = several(1, 0.15), several(2)
-
-    found = compare_scores(
-        jsonl(*ours), jsonl(*theirs), metrics=("em", "f1", "string-check")
-    )
-    raw = [score.comparison.p_value for score in found.compared if score.comparison]
+    metrics = ("em", "f1", "string-check")
+    found = reported(several(1, 0.15), several(2), metrics=metrics).compared
+    raw = [score.comparison.p_value for score in found]
 
     first, *others = sorted(raw)
     least, middle = min(first * 3, 1.0), min(max(first * 3, others[0] * 2), 1.0)
     expected = [least, middle, max(middle, others[1])]
     adjusted = dict(zip(sorted(raw), expected, strict=True))
-    assert [one.adjusted_p for one in found.compared] == [adjusted[p] for p in raw]
+    assert [one.adjusted_p for one in found] == [adjusted[p] for p in raw]
 
 
 def test_permutation_is_the_exact_test_of_single_answers() -> None:
     """For one answer of 0 or 1 a question it is McNemar's exact test."""
-    ours, theirs = jsonl(*system(0.6)), jsonl(*system(0.5))
+    inputs = system(0.6), system(0.5)
 
-    (one,) = compare_scores(ours, theirs, metrics=("em",)).compared
-
-    assert one.comparison is not None
     # Six questions of six speak for the first system.
-    assert one.comparison.p_value == 2 / 2**6
+    assert only_score(*inputs).comparison.p_value == 2 / 2**6
     with pytest.raises(OptionError, match=r"permutation.*it is the same test"):
-        compare_scores(ours, theirs, metrics=("em",), test="mcnemar")
+        reported(*inputs, test="mcnemar")
 
 
 def test_more_than_a_thousand_questions_that_all_differ_are_a_difference() -> None:
     """The p-value is above 0 and significant, and shown as below what is shown."""
-    ours, theirs = (
-        [
-            {
-                "id": f"q{number}",
-                "prompt": f"what is {number}?",
-                "references": [str(number)],
-                "outputs": [{"model": name, "text": f"{number}{more}"}],
-            }
-            for number in range(1200)
-        ]
-        for name, more in (("A", ""), ("B", "?!x"))
+    inputs = (
+        [answered(number, f"{number}{more}") for number in range(1200)]
+        for more in ("", "?!x")
     )
-    (found,) = compare_scores(
-        jsonl(*ours), jsonl(*theirs), metrics=("em",), replicates=100
-    ).compared
+    found = only_score(*inputs, replicates=100)
 
-    assert found.comparison is not None
     assert found.comparison.p_value == found.adjusted_p == sys.float_info.min
     assert found.is_significant
     assert "p < 0.0001 over 1,200 questions" in found.headline()
-
-
-def test_an_unknown_test_is_refused() -> None:
-    """The name of a test that does not exist is an error with the known names."""
-    with pytest.raises(OptionError, match="permutation, bootstrap"):
-        compare_scores(b"", b"", metrics=("em",), test="t")
 
 
 @pytest.mark.parametrize("test", [None, "permutation"])
@@ -535,7 +466,7 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     chance = random.Random(2)  # noqa: S311 - a seed, not secrecy
 
-    def rows(wrong: float) -> bytes:
+    def rows(wrong: float) -> list[dict[str, Any]]:
         found = system(0)
         for row in found:
             words = chance.choices("abcdefgh", k=12)
@@ -544,18 +475,14 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
                 word if chance.random() < wrong else right
                 for word, right in zip(words, "abcdefghabcd", strict=True)
             )
-        return jsonl(*found)
+        return found
 
     better, worse, alike = rows(0.2), rows(0.6), rows(0.2)
     apart, same = (
-        compare_scores(better, other, metrics=("bleu",), test=test)
-        .compared[0]
-        .comparison
+        only_score(better, other, metrics=("bleu",), test=test).comparison
         for other in (worse, alike)
     )
 
-    assert apart is not None
-    assert same is not None
     assert apart.test.startswith(f"{test or 'bootstrap'}|unit:question|")
     assert apart.is_least
     assert same.p_value > 0.05
@@ -564,56 +491,33 @@ def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
 def test_differences_of_percentages_have_a_chart_of_their_own() -> None:
     """On the axis of shares those of shares could not be distinguished."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    right, wrong = (
-        jsonl(
-            *(
-                {"id": at, "prompt": "?", "references": ["a b c d"], "outputs": [one]}
-                for at in range(9)
-            )
-        )
-        for one in ({"text": "a b c d"}, {"text": "x"})
-    )
-    found = compare_scores(right, wrong, metrics=("em", "bleu"))
+    right, wrong = (of_texts(*[text] * 9) for text in ("a b c d", "x"))
+    found = reported(right, wrong, metrics=("em", "bleu"))
 
     assert found._repr_html_().count("Differences with their intervals") == 2
 
 
 def test_the_exact_p_value_counts_all_exchanges_of_few_questions() -> None:
     """Of questions with other differences it is the share that is as far."""
-    texts = ["a", "a b", "b", "a c d", "a b c"]
-    rows = [
-        {
-            "id": at,
-            "prompt": "?",
-            "references": ["a b c d"],
-            "outputs": [{"text": text}],
-        }
-        for at, text in enumerate(texts)
-    ]
-    worse = [row | {"outputs": [{"text": "a"}]} for row in rows]
-    (found,) = compare_scores(rows, worse, metrics=("f1",)).compared
+    both = of_texts("a", "a b", "b", "a c d", "a b c"), of_texts(*"aaaaa")
+    found = only_score(*both, metrics=("f1",)).comparison
+    scored = (score_answers(each, metrics=("f1",)) for each in both)
     parts = [
         (one.scores["f1"] or 0) - (its.scores["f1"] or 0)
-        for one, its in zip(
-            *(score_answers(each, metrics=("f1",)) for each in (rows, worse)),
-            strict=True,
-        )
+        for one, its in zip(*scored, strict=True)
     ]
     sums = [sum(map(mul, signs, parts)) for signs in product((1, -1), repeat=5)]
 
-    assert found.comparison is not None
     as_far = sum(abs(one) >= abs(sum(parts)) - 1e-9 for one in sums)
     assert 1 < as_far < 32
-    assert found.comparison.p_value == as_far / 32
+    assert found.p_value == as_far / 32
 
 
 def test_digits_are_the_same_in_every_version() -> None:
     """They follow from the seed and from the parts of each question."""
-    inputs = system(0.5), system(0.4)
-    (found,) = compare_scores(*inputs, metrics=("em",), test="bootstrap").compared
+    found = only_score(system(0.5), system(0.4), test="bootstrap").comparison
 
-    assert found.comparison is not None
-    assert (found.comparison.low, found.comparison.high) == pytest.approx(
+    assert (found.low, found.high) == pytest.approx(
         (0.030291723202171, 0.180327868852459), rel=1e-12
     )
 
@@ -622,19 +526,16 @@ def test_references_that_one_input_has_more_of_are_not_in_the_signature() -> Non
     """Their number is that of all of its records, also of those that are not shared."""
     more = {"id": "x", "prompt": "?", "references": ["a", "b"], "outputs": [{}]}
     rows = system(0.5)
-    (found,) = compare_scores(
-        rows, [*rows, more], metrics=("em",), missing="skip"
-    ).compared
-    (same,) = compare_scores(rows, rows, metrics=("em",)).compared
+    found = only_score(rows, [*rows, more], missing="skip")
 
-    assert same.signature == f"{found.signature}|nrefs:1"
+    assert only_score(rows, rows).signature == f"{found.signature}|nrefs:1"
 
 
 def test_a_note_explains_up_to_ten_pairs_of_inputs() -> None:
     """Six inputs are fifteen pairs."""
     same, *_ = rows = system(0.5)[:2]
     inputs = [[*rows, same | {"id": "x", "prompt": f"{at}?"}] for at in range(6)]
-    notes = compare_scores(*inputs, metrics=("em",), replicates=1).notes
+    notes = reported(*inputs, replicates=1).notes
 
     assert sum("match: 1 with the same id have another" in one for one in notes) == 10
 
@@ -654,16 +555,12 @@ def test_a_detectable_difference_is_what_the_questions_allow(
     share: float, needed: int
 ) -> None:
     """It shrinks with the root of the number of questions, and gives their number."""
-    inputs = jsonl(*several(1)), jsonl(*several(2))
-    (found,) = compare_scores(*inputs, metrics=("em",)).compared
-    assert found.comparison is not None
-    least = found.comparison.detectable
-    assert least is not None
+    inputs = several(1), several(2)
+    least = only_score(*inputs).comparison.detectable
     assert 0.1 < least < 0.4
 
-    asked = compare_scores(*inputs, metrics=("em",), detect=min(share * least, 1))
-
-    assert asked.compared[0].questions_needed == needed
+    asked = only_score(*inputs, detect=min(share * least, 1))
+    assert asked.questions_needed == needed
 
 
 def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
@@ -675,16 +572,9 @@ def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
             for copy in range(often)
             for row in system(1)[:10]
         ]
-        ours = [
-            {**row, "outputs": [{"model": "m", "text": "?"}]}
-            if row["id"].endswith("-q0")
-            else row
-            for row in theirs
-        ]
-        report = compare_scores(
-            jsonl(*ours), jsonl(*theirs), metrics=("em",), detect=0.05
-        )
-        found.append(report.compared[0].questions_needed)
+        wrong = {"outputs": [{"model": "m", "text": "?"}]}
+        ours = [row | wrong if row["id"].endswith("-q0") else row for row in theirs]
+        found.append(only_score(ours, theirs, detect=0.05).questions_needed)
 
     few, some, many = found
     assert few == pytest.approx(many, rel=0.25)
@@ -695,21 +585,13 @@ def test_no_detectable_difference_is_beyond_the_scale(tmp_path: Path) -> None:
     """Questions that detect none on the scale have none, and still tell how many do."""
     ours, theirs = system(0.9)[:4], system(0.9)[:4]
     ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
+    found = only_score(ours, theirs, detect=0.1).comparison
+    inputs = [jsonl(*ours), jsonl(*theirs)]
+    printed = comparison_table(tmp_path, inputs, "--detect", "0.1")
+    (line,) = (line for line in printed if "80 %" in line)
 
-    report = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",), detect=0.1)
-    (found,) = report.compared
-
-    assert found.comparison is not None
-    assert found.comparison.detectable is None
-    assert found.comparison.beyond_scale is not None
-    assert found.comparison.beyond_scale > 1
-    (line,) = [
-        line
-        for line in comparison_table(
-            tmp_path, [jsonl(*ours), jsonl(*theirs)], "--detect", "0.1"
-        )
-        if "80 %" in line
-    ]
+    assert found.detectable is None
+    assert found.beyond_scale > 1
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
 
@@ -722,19 +604,12 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
         other["outputs"][0]["text"] = "x" if at else "?"
         one["references"] = other["references"] = ["x"]
 
-    (score,) = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("em",)).compared
-    found = score.comparison
-
-    assert found is not None
-    assert found.detectable is not None
+    least = only_score(ours, theirs).comparison.detectable
     missed = sum(
-        math.comb(30, k) * found.detectable**k * (1 - found.detectable) ** (30 - k)
-        for k in range(6)
+        math.comb(30, k) * least**k * (1 - least) ** (30 - k) for k in range(6)
     )
     assert missed == pytest.approx(0.2)
-    inputs = jsonl(*ours), jsonl(*theirs)
-    (asked,) = compare_scores(*inputs, metrics=("em",), detect=0.9).compared
-    assert asked.questions_needed == 7
+    assert only_score(ours, theirs, detect=0.9).questions_needed == 7
 
 
 def test_a_mean_without_a_best_score_has_a_detectable_difference(
@@ -744,35 +619,13 @@ def test_a_mean_without_a_best_score_has_a_detectable_difference(
     ours, theirs = system(0.9), system(0.4)
     for number, row in enumerate(theirs):
         row["outputs"][0]["text"] = "longer" * (number % 7)
-
-    report = compare_scores(jsonl(*ours), jsonl(*theirs), metrics=("length",), detect=5)
-    found = report.compared[0].comparison
-
-    assert found is not None
-    assert found.detectable is not None
-    assert math.isfinite(found.detectable)
+    found = reported(ours, theirs, metrics=("length",), detect=5).compared[0]
     inputs, words = [jsonl(*ours), jsonl(*theirs)], ("-m", "length", "--detect", "5")
     text = "\n".join(comparison_table(tmp_path, inputs, *words))
+
+    assert math.isfinite(found.comparison.detectable)
     assert "inf" not in text
     assert text.count(" one of 5") == 3
-
-
-@pytest.mark.parametrize(
-    ("detect", "message"),
-    [
-        (0, "above 0, at least 1e-09, and not 0"),
-        ("0.1", "detect must be a number or None, not '0.1'"),
-        (1.5, "larger than the scale of em, which is 0 to 1"),
-    ],
-)
-def test_a_difference_that_cannot_be_detected_is_refused(
-    detect: Any, message: str
-) -> None:
-    """It is above 0, a number, and not larger than the scale of a score."""
-    data = jsonl(*system(0.5)), jsonl(*system(0.9))
-
-    with pytest.raises(HarpiaFormatsError, match=message):
-        compare_scores(*data, metrics=("em",), detect=detect)
 
 
 def test_one_question_tests_no_difference(tmp_path: Path) -> None:
@@ -786,15 +639,6 @@ def test_one_question_tests_no_difference(tmp_path: Path) -> None:
     assert f'"remark": "{remark}"' in report
     with pytest.raises(ScoreError, match=remark):
         compare_scores(data, data, metrics=("em",))
-
-
-def test_headline_counts_questions() -> None:
-    """It says how many questions were compared, and how many only one side has."""
-    found = compare_scores(
-        jsonl(*system(0.9)[10:]), jsonl(*system(0.4)[:-20]), metrics=("em",)
-    )
-
-    assert "over 30 questions; 20 questions only in the first, 10 only" in repr(found)
 
 
 def test_stored_scores_of_pooled_metrics_are_refused() -> None:
@@ -912,15 +756,10 @@ def test_ratings_without_a_scale_are_compared(share: float) -> None:
 
 def test_equal_differences_of_all_questions_are_marked() -> None:
     """An interval from 1 to 1 is approximate, which its remark says."""
-    (found,) = compare_scores(
-        jsonl(*system(1)), jsonl(*system(0)), metrics=("em",)
-    ).compared
+    found = only_score(system(1), system(0)).comparison
 
-    assert found.comparison is not None
-    assert (found.comparison.low, found.comparison.high) == (1, 1)
-    assert (
-        found.comparison.remark == "no replicate differs: the interval is approximate"
-    )
+    assert (found.low, found.high) == (1, 1)
+    assert found.remark == "no replicate differs: the interval is approximate"
 
 
 def test_systems_that_never_differ_have_no_size(tmp_path: Path) -> None:
