@@ -5,6 +5,7 @@ import os
 import ssl
 from functools import cache
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -72,6 +73,17 @@ def run(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> InProcess:
     """Return what runs `harpia-formats` with arguments, in this process."""
+    return InProcess(monkeypatch, capfdbinary)
+
+
+@pytest.fixture
+def run_here(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> InProcess:
+    """Return what runs `harpia-formats` in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
     return InProcess(monkeypatch, capfdbinary)
 
 

@@ -21,13 +21,8 @@ def answer(model: str | None, text: str, score: float) -> Mapping[str, object]:
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> InProcess:
+def run(run_here: InProcess) -> InProcess:
     """Return what runs the command in a folder with answers of odd models."""
-    monkeypatch.chdir(tmp_path)
     files: dict[str, tuple[str | None, ...]] = {
         "two": ODD,
         "three": (*ODD, "c"),
@@ -50,7 +45,7 @@ def run(
         ]
         text = "".join(f"{json.dumps(row)}\n" for row in rows)
         Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
-    return InProcess(monkeypatch, capfdbinary)
+    return run_here
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import harpia_formats as hf
 from fixture_files import schema_file, valid_files
 from harpia_formats import HarpiaFormatsError, PlanError
 from in_process import InProcess, completed_in
+from json_lines import jsonl
 from table_texts import form_text
 
 SYSTEMS = ("Llama", "Qwen", "Mistral")
@@ -41,40 +42,57 @@ metrics = ["em", "f1"]
 def rows(system: str, benchmark: str) -> str:
     """Return the answers of a system to a benchmark; Llama names its model."""
     model = {"model": "meta/Llama-3"} if system == "Llama" else {}
-    lines = []
-    for at in range(BENCHMARKS[benchmark]):
-        text = "no" if at % WRONG[system] == 0 else f"{at}"
-        lines.append(
-            {
-                "id": f"{benchmark}-{at}",
-                "prompt": f"{at} of {benchmark}?",
-                "references": [f"{at}"],
-                "outputs": [{"text": text, **model}],
-            }
-        )
-    return "".join(f"{json.dumps(line)}\n" for line in lines)
+    found = [
+        {
+            "id": f"{benchmark}-{at}",
+            "prompt": f"{at} of {benchmark}?",
+            "references": [f"{at}"],
+            "outputs": [{"text": f"{at}" if at % WRONG[system] else "no", **model}],
+        }
+        for at in range(BENCHMARKS[benchmark])
+    ]
+    return jsonl(*found).decode()
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> InProcess:
+def run(run_here: InProcess) -> InProcess:
     """Return what runs the command in a folder with a plan and its files."""
-    monkeypatch.chdir(tmp_path)
     for system in SYSTEMS:
         for benchmark in BENCHMARKS:
-            path = tmp_path / "runs" / system.lower() / f"{benchmark}.jsonl"
+            path = Path(f"runs/{system.lower()}/{benchmark}.jsonl")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rows(system, benchmark), encoding="utf-8")
     Path("paper.toml").write_text(PLAN, encoding="utf-8")
-    return InProcess(monkeypatch, capfdbinary)
+    return run_here
 
 
 def table_of(text: str) -> list[dict[str, str]]:
     """Return the rows of a table in CSV."""
     return [*csv.DictReader(text.splitlines())]
+
+
+def table_by(run: InProcess, *words: object) -> list[dict[str, str]]:
+    """Return the rows of the table in CSV that `score` prints."""
+    return table_of(run("score", *words, "--output-format", "csv").out)
+
+
+def refusal(run: InProcess, *words: object) -> str:
+    """Return the error of a `score` that ends with 2 and prints nothing else."""
+    result = run("score", *words)
+    assert (result.code, result.out) == (2, "")
+    return result.err
+
+
+def write_records(name: str, *records: Mapping[str, Any]) -> None:
+    """Write records as lines."""
+    Path(name).write_bytes(jsonl(*records))
+
+
+def record(name: str, models: str) -> dict[str, Any]:
+    """Return a record of this name with a right answer of each model, "-" for none."""
+    answers = [{"model": model.strip("-"), "text": "7"} for model in models]
+    question = {"id": name, "prompt": f"{name}?", "references": ["7"]}
+    return question | {"outputs": answers}
 
 
 def test_a_plan_is_one_table_of_systems_by_benchmarks(run: InProcess) -> None:
@@ -92,28 +110,24 @@ def test_a_plan_is_one_table_of_systems_by_benchmarks(run: InProcess) -> None:
 
 def test_scores_are_those_of_each_file_alone(run: InProcess) -> None:
     """The value, the interval and the signature are those that `score` gives a file."""
-    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
-    for row in found:
+    for row in table_by(run, "--plan", "paper.toml"):
         path = f"runs/{row['system'].lower()}/{row['benchmark'].lower()}.jsonl"
-        alone = table_of(
-            run("score", path, "-m", row["metric"], "--output-format", "csv").out
-        )
+        alone, *_ = table_by(run, path, "-m", row["metric"])
         same = ("value", "low", "high", "questions", "signature", "method")
-        assert [row[key] for key in same] == [alone[0][key] for key in same]
+        assert [row[key] for key in same] == [alone[key] for key in same]
 
 
 def test_the_best_and_what_is_not_worse_are_marked(run: InProcess) -> None:
     """Marks are those of the corrected test across the systems of a benchmark."""
-    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
+    found = table_by(run, "--plan", "paper.toml")
     best = {(row["system"], row["benchmark"]): row["is_best"] for row in found}
 
     assert best["Llama", "MMLU"] == "false"
     assert best["Qwen", "MMLU"] == best["Mistral", "MMLU"] == "true"
     files = [f"{name}=runs/{name.lower()}/mmlu.jsonl" for name in SYSTEMS]
-    compared = run("score", "compare", *files, "-m", "em,f1", "--output-format", "csv")
     adjusted = {
         (row["system_first"], row["system_second"]): float(row["adjusted_p"])
-        for row in table_of(compared.out)
+        for row in table_by(run, "compare", *files, "-m", "em,f1")
     }
     assert adjusted["Llama", "Qwen"] < 0.05 <= adjusted["Qwen", "Mistral"]
 
@@ -130,7 +144,7 @@ def test_differences_are_distinguished_from_a_baseline(run: InProcess) -> None:
         "Llama",
         "Mistral",
     ]
-    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
+    found = table_by(run, "--plan", "paper.toml")
     values = {(row["system"], row["benchmark"], row["metric"]): row for row in found}
     one = values["Llama", "MMLU", "em"]
     other = values["Qwen", "MMLU", "em"]
@@ -161,14 +175,11 @@ def test_options_of_the_command_line_replace_those_of_the_whole_plan(
     run: InProcess,
 ) -> None:
     """What a benchmark states stays; numbers of intervals and the form change."""
-    result = run(
-        *("score", "--plan", "paper.toml", "--level", "0.8", "--missing", "zero"),
-        *("--output-format", "csv"),
-    )
-    rows_ = table_of(result.out)
+    words = ("--plan", "paper.toml", "--level", "0.8", "--missing", "zero")
+    found = table_by(run, *words)
 
-    assert {row["metric"] for row in rows_} == {"em", "f1"}
-    assert all("level:0.8" in row["method"] for row in rows_)
+    assert {row["metric"] for row in found} == {"em", "f1"}
+    assert all("level:0.8" in row["method"] for row in found)
 
 
 def test_an_option_that_each_benchmark_states_is_refused(run: InProcess) -> None:
@@ -206,68 +217,11 @@ def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
         *("Llama=runs/llama/*.jsonl", "Q=runs/qwen/*.jsonl", "runs/mistral/mmlu.jsonl"),
         *("-m", "em,bleu", "--param", "bleu.tokenizer=char", "--level", "0.9"),
     )
-    printed = run("score", *words, "--print-plan")
-    assert printed.code == 0
-    assert Draft7Validator(schema_file("score-plan-1")).is_valid(
-        tomllib.loads(printed.out)
-    )
-    Path("printed.toml").write_text(printed.out, encoding="utf-8")
-    plan = table_of(
-        run("score", "--plan", "printed.toml", "--output-format", "csv").out
-    )
-    line = table_of(run("score", *words, "--output-format", "csv").out)
+    systems = systems_of_one_table(run, *words)
 
-    assert [row["value"] for row in plan] == [row["value"] for row in line]
-    assert [row["system"] for row in plan][::2] == ["Llama", "Q", "mmlu.jsonl"]
-
-
-def test_a_printed_plan_has_the_systems_of_the_command_line(run: InProcess) -> None:
-    """A name that a model has, and `--pool`, make one system of several files."""
-    text = rows("Llama", "mmlu").replace("meta/Llama-3", "m")
-    Path("m.jsonl").write_text(text, encoding="utf-8")
-    named, nameless = "m=runs/qwen/gsm8k.jsonl", "runs/qwen/mmlu.jsonl"
-    for words in (
-        (named, "m.jsonl"),
-        (named, "m.jsonl", nameless),
-        (nameless, "runs/mistral/mmlu.jsonl", "--pool"),
-        (nameless, "runs/mistral/mmlu.jsonl", "L=runs/llama/*.jsonl", "--pool"),
-        (nameless, "runs/mistral/mmlu.jsonl", "m.jsonl", named, "--pool"),
-    ):
-        printed = run("score", *words, "-m", "em", "--print-plan")
-        Path("printed.toml").write_text(printed.out, encoding="utf-8")
-        plan, line = (
-            table_of(run("score", *given, "--output-format", "csv").out)
-            for given in (("--plan", "printed.toml"), (*words, "-m", "em"))
-        )
-        for key in ("value", "questions"):
-            assert [row[key] for row in plan] == [row[key] for row in line]
-
-    Path("two.jsonl").write_text(text + rows("Llama", "gsm8k"), encoding="utf-8")
-    refused = run("score", named, "two.jsonl", "-m", "em", "--print-plan")
-    assert (refused.code, refused.out) == (2, "")
-    assert "give the file another name" in refused.err
-
-
-def test_a_plan_of_answers_without_a_model_in_files_of_one(run: InProcess) -> None:
-    """They are of the only model; next to another system a plan is refused."""
-    mixed = rows("Llama", "gsm8k") + rows("Qwen", "mmlu")
-    Path("mixed.jsonl").write_text(mixed, encoding="utf-8")
-    words = ("score", "mixed.jsonl", "-m", "em")
-    printed = run(*words, "--print-plan")
-    Path("printed.toml").write_text(printed.out, encoding="utf-8")
-    assert tomllib.loads(printed.out)["systems"] == {"meta/Llama-3": ["mixed.jsonl"]}
-    (plan,), (line,) = (
-        table_of(run(*given, "--output-format", "csv").out)
-        for given in (("score", "--plan", "printed.toml"), words)
-    )
-    for key in ("value", "questions"):
-        assert plan[key] == line[key]
-
-    # The file of a folder that names no model may be a system of its own.
-    for other in ("A=runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", "runs/qwen"):
-        refused = run("score", "mixed.jsonl", other, "-m", "em", "--print-plan")
-        assert (refused.code, refused.out) == (2, "")
-        assert "holds answers with and without a model" in refused.err
+    assert [*systems] == ["Llama", "Q", "mmlu.jsonl"]
+    printed = tomllib.loads(Path("printed.toml").read_text(encoding="utf-8"))
+    assert Draft7Validator(schema_file("score-plan-1")).is_valid(printed)
 
 
 #: The parts of questions, and for each file the model, the part and the wrong answers
@@ -287,6 +241,7 @@ ANSWERS: dict[str, list[tuple[str, int, int]]] = {
     "l/b.jsonl": [("", 1, 5)],
     "both.jsonl": [("m", 1, 9), ("k", 0, 2)],
     "lacking.jsonl": [("m", 0, 1), ("", 1, 12)],
+    "mixed.jsonl": [("m", 0, 1), ("", 1, 2)],
 }
 
 
@@ -297,19 +252,13 @@ def run_answers(run: InProcess) -> InProcess:
         lines = []
         for model, part, wrong in parts:
             own = {"model": model} if model else {}
+            is_missing = name == "lacking.jsonl" and not model
             for place, at in enumerate(PARTS[part]):
                 output = {"text": "no" if place < wrong else f"{at}", **own}
-                is_missing = name == "lacking.jsonl" and not model
-                line = {
-                    "id": f"{at}",
-                    "prompt": f"{at}?",
-                    "references": [f"{at}"],
-                    "outputs": [] if is_missing else [output],
-                }
-                lines.append(f"{json.dumps(line)}\n")
-        path = Path(name)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(lines), encoding="utf-8")
+                question = {"id": f"{at}", "prompt": f"{at}?", "references": [f"{at}"]}
+                lines.append(question | {"outputs": [] if is_missing else [output]})
+        Path(name).parent.mkdir(exist_ok=True)
+        write_records(name, *lines)
     return run
 
 
@@ -334,7 +283,12 @@ def run_answers(run: InProcess) -> InProcess:
         (["both.jsonl", "m.jsonl"], None),
         (["both.jsonl", "m=m.jsonl"], None),
         (["m=p2.jsonl", "m.jsonl"], {"m": ["p2.jsonl", "m.jsonl"]}),
+        (["m=p2.jsonl", "m.jsonl", "p1.jsonl"], None),
+        (["p1.jsonl", "folder/x.jsonl", "--pool"], None),
+        (["p1.jsonl", "folder/x.jsonl", "L=l/*.jsonl", "--pool"], None),
+        (["p1.jsonl", "folder/x.jsonl", "m.jsonl", "m=p2.jsonl", "--pool"], None),
         (["lacking.jsonl"], {"m": ["lacking.jsonl"]}),
+        (["mixed.jsonl"], {"m": ["mixed.jsonl"]}),
         (["--systems", "l", "folder2"], None),
         (["L=p1.jsonl", "M=p2.jsonl"], {"L": ["p1.jsonl"], "M": ["p2.jsonl"]}),
     ],
@@ -426,11 +380,8 @@ def test_a_file_of_answers_that_another_file_holds_has_a_system(
 def stored_row(at: int, value: float | None, **names: str) -> dict[str, Any]:
     """Return a record whose answer has a stored score, none for None."""
     scores = [] if value is None else [{"metric": "acc", "value": value}]
-    return {
-        "id": f"{at}",
-        "prompt": f"{at}?",
-        "outputs": [{"text": "a", **names, "scores": scores}],
-    }
+    output = {"text": "a", **names, "scores": scores}
+    return {"id": f"{at}", "prompt": f"{at}?", "outputs": [output]}
 
 
 @pytest.mark.parametrize(
@@ -448,19 +399,13 @@ def test_a_plan_of_stored_scores_gives_the_table_of_the_command_line(
     """An answer without a score or a model is of no system; none need be comparable."""
     scored = [stored_row(at, at % 2, model="m") for at in range(6)]
     others = [stored_row(at, at % 3 / 2, model="k") for at in range(6)]
-    nameless = [stored_row(at, None) for at in range(6, 9)]
     letters = [stored_row(at, None, model="n") for at in range(6)]
     for row in letters:
         row["outputs"][0]["scores"] = [{"metric": "grade", "value": None}]
-    rows_of = {
-        "m": scored,
-        "k": others,
-        "mixed": [*scored, *nameless],
-        "letters": letters,
-    }
-    for name, found in rows_of.items():
-        text = "".join(f"{json.dumps(row)}\n" for row in found)
-        Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
+    write_records("m.jsonl", *scored)
+    write_records("k.jsonl", *others)
+    write_records("mixed.jsonl", *scored, *(stored_row(at, None) for at in range(6, 9)))
+    write_records("letters.jsonl", *letters)
 
     assert systems_of_one_table(run, *files, "--stored") == systems
 
@@ -471,6 +416,10 @@ def test_a_plan_of_stored_scores_gives_the_table_of_the_command_line(
         (["m=p1.jsonl", "both.jsonl"], "give the file another name"),
         (["m=k.jsonl", "m.jsonl"], "give the file another name"),
         (["lacking.jsonl", "k.jsonl"], "holds answers with and without a model"),
+        (["mixed.jsonl", "A=k.jsonl"], "holds answers with and without a model"),
+        (["mixed.jsonl", "p2.jsonl"], "holds answers with and without a model"),
+        # The file of a folder that names no model may be a system of its own.
+        (["mixed.jsonl", "folder"], "holds answers with and without a model"),
         (["folder", "p2.jsonl"], "name the system of each with `NAME=FILE`"),
         (["M=both.jsonl", "p1.jsonl"], "the files of M hold answers of"),
         (["M=typo.jsonl", "p1.jsonl"], "typo.jsonl"),
@@ -480,10 +429,7 @@ def test_a_plan_that_would_give_another_table_is_refused(
     run_answers: InProcess, words: list[str], reason: str
 ) -> None:
     """So it is where a plan has no place for a system, or `score` has no table."""
-    refused = run_answers("score", *words, "-m", "em", "--print-plan")
-
-    assert (refused.code, refused.out) == (2, "")
-    assert reason in refused.err
+    assert reason in refusal(run_answers, *words, "-m", "em", "--print-plan")
 
 
 def test_each_folder_is_a_system(run: InProcess) -> None:
@@ -495,22 +441,18 @@ def test_each_folder_is_a_system(run: InProcess) -> None:
     assert by_shell.out == by_us.out
     lines = by_shell.out.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["llama", "qwen"]
-    refused = run("score", "--systems", "paper.toml", "-m", "em")
-    assert (refused.code, refused.out) == (2, "")
-    assert "takes folders" in refused.err
+    assert "takes folders" in refusal(run, "--systems", "paper.toml", "-m", "em")
 
 
 def test_a_name_stands_for_the_only_model_of_its_files(run: InProcess) -> None:
     """Of two models in the files of one name it is an error, also from workers."""
-    assert run("score", "A=runs/llama/*.jsonl", "-m", "em").code == 0
+    words = ("A=runs/llama/*.jsonl", "-m", "em")
+    assert run("score", *words).code == 0
     text = rows("Llama", "mmlu").replace("meta/Llama-3", "other")
     Path("runs/llama/other.jsonl").write_text(text, encoding="utf-8")
-    result = run("score", "A=runs/llama/*.jsonl", "-m", "em")
 
-    assert (result.code, result.out) == (2, "")
-    assert "hold answers of" in result.err
-    redacted = run("score", "A=runs/llama/*.jsonl", "-m", "em", "--redact")
-    assert "Llama-3" not in redacted.err
+    assert "hold answers of" in refusal(run, *words)
+    assert "Llama-3" not in refusal(run, *words, "--redact")
 
 
 @pytest.mark.usefixtures("run")
@@ -519,14 +461,11 @@ def test_models_in_one_file_have_names() -> None:
     first = rows("Llama", "mmlu")
     second = first.replace("meta/Llama-3", "other").replace('"no"', '"1"')
     Path("both.jsonl").write_text(first + second, encoding="utf-8")
-    plan = {
-        "systems": {
-            "A": {"files": "both.jsonl", "model": "meta/Llama-3"},
-            "B": {"files": "both.jsonl", "model": "other"},
-        },
-        "metrics": ["em"],
+    models = {"A": "meta/Llama-3", "B": "other"}
+    systems = {
+        name: {"files": "both.jsonl", "model": model} for name, model in models.items()
     }
-    found = hf.score_plan(plan)
+    found = hf.score_plan({"systems": systems, "metrics": ["em"]})
 
     assert found.systems == ("A", "B")
     assert [row["questions"] for row in found.table()] == [60, 60]
@@ -539,29 +478,20 @@ def test_a_model_in_several_files_is_one_system(run: InProcess) -> None:
         second = first.replace("meta/Llama-3", "other").replace('"no"', '"1"')
         Path(f"{benchmark}.jsonl").write_text(first + second, encoding="utf-8")
         Path(f"only-{benchmark}.jsonl").write_text(second, encoding="utf-8")
-    words = ("gsm8k.jsonl", "mmlu.jsonl", "-m", "em")
-    printed = run("score", *words, "--print-plan")
-    Path("printed.toml").write_text(printed.out, encoding="utf-8")
-    plan, line = (
-        table_of(run("score", *given, "--output-format", "csv").out)
-        for given in (("--plan", "printed.toml"), words)
-    )
 
-    assert [row["system"] for row in plan] == ["meta/Llama-3", "other"]
-    for one, other in zip(plan, line, strict=True):
-        assert [one[key] for key in ("value", "questions")] == [
-            other[key] for key in ("value", "questions")
-        ]
+    found = systems_of_one_table(run, "gsm8k.jsonl", "mmlu.jsonl", "-m", "em")
+    assert [*found] == ["meta/Llama-3", "other"]
     # The second file is of both systems, and the others of one each.
-    systems = {
-        "A": {
-            "files": ["runs/llama/gsm8k.jsonl", "mmlu.jsonl"],
-            "model": "meta/Llama-3",
-        },
-        "B": {"files": ["mmlu.jsonl", "only-gsm8k.jsonl"], "model": "other"},
+    files = {
+        "meta/Llama-3": ["runs/llama/gsm8k.jsonl", "mmlu.jsonl"],
+        "other": ["mmlu.jsonl", "only-gsm8k.jsonl"],
     }
-    found = hf.score_plan({"systems": systems, "metrics": ["em"]})
-    assert [row["questions"] for row in found.table()] == [100, 100]
+    systems = {
+        name: {"files": files[model], "model": model}
+        for name, model in zip("AB", files, strict=True)
+    }
+    table = hf.score_plan({"systems": systems, "metrics": ["em"]}).table()
+    assert [row["questions"] for row in table] == [100, 100]
 
 
 @pytest.mark.usefixtures("run")
@@ -581,14 +511,7 @@ def test_a_row_of_another_model_is_no_missing_answer() -> None:
     with pytest.raises(hf.ScoreError, match=r"files: A \(model m9\), B \(model m8\)"):
         hf.score_plan({**plan, "systems": two})
 
-    records = [
-        {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": [output]}
-        for at, output in enumerate(
-            [{"model": "m", "text": "7"}, {"model": "x", "text": "7"}]
-        )
-    ]
-    text = "".join(f"{json.dumps(one)}\n" for one in records)
-    Path("both.jsonl").write_text(text, encoding="utf-8")
+    write_records("both.jsonl", *(record(model, model) for model in "mx"))
     plan["systems"] = {"A": {**system, "files": "both.jsonl"}}
     (row,) = hf.score_plan(plan).table()
     assert (row["value"], row["questions"]) == (0.5, 2)
@@ -597,19 +520,8 @@ def test_a_row_of_another_model_is_no_missing_answer() -> None:
 @pytest.mark.usefixtures("run")
 def test_a_missing_answer_is_of_the_only_system_of_its_file() -> None:
     """So it is where its file is read together with others that share the system."""
-    answered = {"a": ["m", ""], "both": ["mx", "mx"]}
-    for name, models in answered.items():
-        lines = [
-            {
-                "id": f"{name}{at}",
-                "prompt": f"{at} of {name}?",
-                "references": ["7"],
-                "outputs": [{"model": model, "text": "7"} for model in own],
-            }
-            for at, own in enumerate(models)
-        ]
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
+    write_records("a.jsonl", record("a0", "m"), record("a1", ""))
+    write_records("both.jsonl", record("b0", "mx"), record("b1", "mx"))
     first = {"files": ["a.jsonl", "both.jsonl"], "model": "m"}
     other = {"files": "both.jsonl", "model": "x"}
 
@@ -629,27 +541,19 @@ def test_a_missing_answer_of_several_systems_has_advice_for_plans(
     run: InProcess,
 ) -> None:
     """It counts for none of those of its file, and the error names a key of plans."""
-    output = [{"model": model, "text": "7"} for model in "mx"]
-    lines = [
-        {"id": f"{at}", "prompt": f"q{at}", "references": ["7"], "outputs": found}
-        for at, found in enumerate([output, output, []])
-    ]
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    Path("both.jsonl").write_text(text, encoding="utf-8")
+    write_records("both.jsonl", record("0", "mx"), record("1", "mx"), record("2", ""))
     plan = (
         'metrics = "em"\nmissing = "zero"\n[systems]\n'
         'A = { files = "both.jsonl", model = "m" }\n'
         'B = { files = "both.jsonl", model = "x" }\n'
     )
     Path("paper.toml").write_text(plan, encoding="utf-8")
-    refused = run("score", "--plan", "paper.toml")
-    assert (refused.code, refused.out) == (2, "")
     advice = 'count for none of A, B: leave them out with `missing = "skip"`'
-    assert advice in refused.err
+    assert advice in refusal(run, "--plan", "paper.toml")
 
     Path("paper.toml").write_text(plan.replace("zero", "skip"), encoding="utf-8")
-    followed = run("score", "--plan", "paper.toml", "--output-format", "csv")
-    assert [row["questions"] for row in table_of(followed.out)] == ["2", "2"]
+    found = table_by(run, "--plan", "paper.toml")
+    assert [row["questions"] for row in found] == ["2", "2"]
 
 
 REFUSED: Mapping[str, tuple[str, str]] = {
@@ -708,10 +612,8 @@ def test_what_is_no_plan_is_refused(run: InProcess, case: str) -> None:
     """The error names the file and the reason, and nothing is printed or written."""
     text, reason = REFUSED[case]
     Path("paper.toml").write_text(text, encoding="utf-8")
-    result = run("score", "--plan", "paper.toml", "--report", "out.json")
 
-    assert (result.code, result.out) == (2, "")
-    assert reason in result.err
+    assert reason in refusal(run, "--plan", "paper.toml", "--report", "out.json")
     assert not Path("out.json").exists()
 
 
@@ -739,10 +641,7 @@ def test_lines_of_mistakes_are_reported(run: InProcess) -> None:
 )
 def test_a_plan_stands_alone(run: InProcess, words: list[str]) -> None:
     """Files, results of vendors and groups are refused with a plan."""
-    result = run("score", "--plan", "paper.toml", *words)
-
-    assert (result.code, result.out) == (2, "")
-    assert "leave out" in result.err
+    assert "leave out" in refusal(run, "--plan", "paper.toml", *words)
 
 
 def test_invalid_rows_are_found_and_no_table_is_printed(run: InProcess) -> None:
@@ -884,33 +783,24 @@ def test_systems_have_names(systems: dict[Any, Any], reason: str) -> None:
 def test_what_a_plan_cannot_follow_is_refused(run: InProcess, word: str) -> None:
     """No option is passed over, neither with a plan nor by one that is printed."""
     for words in (("--plan", "paper.toml"), ("-", "--print-plan")):
-        result = run("score", *words, word)
-
-        assert (result.code, result.out) == (2, "")
-        assert f"leave out `{word.partition('=')[0]}`" in result.err
+        error = refusal(run, *words, word)
+        assert f"leave out `{word.partition('=')[0]}`" in error
 
 
 def test_marks_are_for_csv_only(run: InProcess) -> None:
     """`--csv-safe` needs a table in CSV, and no plan states it."""
-    words = ("score", "--plan", "paper.toml", "--csv-safe")
-    refused = run(*words)
+    words = ("--plan", "paper.toml", "--csv-safe")
 
-    assert (refused.code, refused.out) == (2, "")
-    assert "`--csv-safe` is for `--output-format csv`" in refused.err
-    assert run(*words, "--output-format", "csv").code == 0
-    printed = run("score", "runs/qwen/mmlu.jsonl", "--print-plan", "--csv-safe")
-    assert (printed.code, printed.out) == (2, "")
+    assert "`--csv-safe` is for `--output-format csv`" in refusal(run, *words)
+    assert run("score", *words, "--output-format", "csv").code == 0
+    refusal(run, "runs/qwen/mmlu.jsonl", "--print-plan", "--csv-safe")
 
 
 def test_a_system_may_be_called_like_an_option(run: InProcess) -> None:
     """A plan that is printed can be read whatever its systems are called."""
     named = ("baseline=runs/llama/mmlu.jsonl", "seed=runs/qwen/mmlu.jsonl")
-    printed = run("score", *named, "-m", "em", "--print-plan")
-    Path("printed.toml").write_text(printed.out, encoding="utf-8")
-    result = run("score", "--plan", "printed.toml", "--output-format", "csv")
 
-    assert result.code == 0
-    assert [row["system"] for row in table_of(result.out)] == ["baseline", "seed"]
+    assert [*systems_of_one_table(run, *named, "-m", "em")] == ["baseline", "seed"]
     text = {"systems": {"metrics": "runs/qwen/mmlu.jsonl"}, "metrics": ["em"]}
     assert hf.score_plan(text).systems == ("metrics",)
 
@@ -922,10 +812,9 @@ def test_a_key_whose_value_is_a_file_is_no_system(run: InProcess, key: str) -> N
     for value in (f'"{file}"', f'["{file}"]', '"nothing.html"'):
         text = f'metrics = "em"\n[systems]\nQ = "{file}"\n{key} = {value}\n'
         Path("below.toml").write_text(text, encoding="utf-8")
-        refused = run("score", "--plan", "below.toml")
-        assert (refused.code, refused.out) == (2, "")
-        assert f"below.toml:4: systems.{key}: is a key of the whole plan" in refused.err
-        assert "write it above the first section" in refused.err
+        error = refusal(run, "--plan", "below.toml")
+        assert f"below.toml:4: systems.{key}: is a key of the whole plan" in error
+        assert "write it above the first section" in error
     systems = {"L": ["runs/llama/mmlu.jsonl"], key: {"files": [file]}}
     words = ("L=runs/llama/mmlu.jsonl", f"{key}={file}", "-m", "em")
     assert systems_of_one_table(run, *words) == systems
@@ -945,12 +834,11 @@ def test_a_system_may_be_called_as_answers_that_name_no_model() -> None:
 
 def test_no_plan_is_printed_of_files_that_cannot_be_read(run: InProcess) -> None:
     """It ends as a run without it does: no system is left out without a word."""
-    named = ("score", "runs/qwen/mmlu.jsonl", "typo.jsonl", "-m", "em")
-    missing, alone = run(*named, "--print-plan"), run(*named)
+    named = ("runs/qwen/mmlu.jsonl", "typo.jsonl", "-m", "em")
+    missing, alone = refusal(run, *named, "--print-plan"), refusal(run, *named)
 
-    assert (missing.code, missing.out, alone.code) == (2, "", 2)
-    (line,) = [one for one in alone.err.splitlines() if "typo.jsonl" in one]
-    assert line in missing.err.splitlines()
+    (line,) = [one for one in alone.splitlines() if "typo.jsonl" in one]
+    assert line in missing.splitlines()
     Path("bad.jsonl").write_text("{\n" + rows("Llama", "mmlu"), encoding="utf-8")
     words = ("score", "bad.jsonl", "runs/qwen/mmlu.jsonl", "-m", "em", "--print-plan")
     invalid = run(*words)
@@ -967,24 +855,20 @@ def test_no_plan_is_printed_without_a_system(run: InProcess) -> None:
     words = ("-m", "em", "--from", "record", "--on-invalid", "skip")
     Path("empty.jsonl").write_text("", encoding="utf-8")
     for more in ([], ["--print-plan"]):
-        empty = run("score", "empty.jsonl", *words, *more)
-        assert (empty.code, empty.out) == (2, "")
-        assert "there are no records to score" in empty.err
-    row = {"id": "1", "prompt": "q", "references": ["a"], "outputs": []}
-    Path("none.jsonl").write_text(json.dumps(row), encoding="utf-8")
+        error = refusal(run, "empty.jsonl", *words, *more)
+        assert "there are no records to score" in error
+    write_records("none.jsonl", record("1", ""))
     printed = run("score", "none.jsonl", *words, "--print-plan")
     assert tomllib.loads(printed.out)["systems"] == {"none.jsonl": ["none.jsonl"]}
-    nameless = rows("Llama", "mmlu").replace("meta/Llama-3", "")
-    Path("nameless.jsonl").write_text(nameless, encoding="utf-8")
-    empty = run("score", "nameless.jsonl", *words, "--print-plan")
-    assert (empty.code, empty.out) == (2, "")
-    assert "the name of a model is empty" in empty.err
+    write_records("nameless.jsonl", record("1", "-"))
+    error = refusal(run, "nameless.jsonl", *words, "--print-plan")
+    assert "the name of a model is empty" in error
 
 
 def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
     """What `score` refuses has no plan, and a file that is not read is no success."""
     asked = {"id": "1", "prompt": "q", "ideal_response": "a", "category": "c"}
-    Path("asked.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    write_records("asked.jsonl", asked)
     for words in (
         ["-m", "nothing"],
         ["--stored", "--missing", "zero"],
@@ -993,9 +877,9 @@ def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
         ["asked.jsonl", "-m", "em"],
         ["asked.jsonl", "--stored"],
     ):
-        given = ("score", "runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", *words)
-        alone, printed = run(*given), run(*given, "--print-plan")
-        assert (printed.code, printed.out, printed.err) == (2, "", alone.err)
+        given = ("runs/llama/mmlu.jsonl", "runs/qwen/mmlu.jsonl", *words)
+        alone = run("score", *given)
+        assert refusal(run, *given, "--print-plan") == alone.err
     Path("a.csv").write_text("id,prompt,references,response\n1,q,a,a\n", "utf-8")
     Path("b.csv").write_text("id;prompt;references;response\n1;q;a;a\n", "utf-8")
     given = ("score", "a.csv", "b.csv", "-m", "em", "--on-invalid", "skip")
@@ -1006,13 +890,11 @@ def test_a_plan_ends_as_the_command_line_that_it_is_of(run: InProcess) -> None:
 
 def test_a_picture_that_no_plan_draws_is_refused(run: InProcess) -> None:
     """So it is before a plan is printed, and nothing is written."""
-    file = "runs/qwen/mmlu.jsonl"
-    words = ("score", file, "-m", "mcc", "--print-plan", "--report", "r.html")
-    refused = run(*words, "--plot", "confusion=cells.svg")
+    words = ("runs/qwen/mmlu.jsonl", "-m", "mcc", "--print-plan", "--report", "r.html")
+    error = refusal(run, *words, "--plot", "confusion=cells.svg")
 
-    assert (refused.code, refused.out) == (2, "")
-    assert "draws no picture called 'confusion'" in refused.err
-    assert run(*words, "--plot", "scores.svg").code == 0
+    assert "draws no picture called 'confusion'" in error
+    assert run("score", *words, "--plot", "scores.svg").code == 0
     assert not any(map(Path.exists, map(Path, ("r.html", "scores.svg"))))
 
 

@@ -10,17 +10,12 @@ from model_answers import model_answers
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> InProcess:
+def run(run_here: InProcess) -> InProcess:
     """Return what runs the command in a folder with answers of two models."""
-    monkeypatch.chdir(tmp_path)
     models = ("secret-a", "secret-b")
     text = model_answers(models, range(4), lambda one, at: (one + at) % 2 == 0)
-    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
-    return InProcess(monkeypatch, capfdbinary)
+    Path("a.jsonl").write_text(text, encoding="utf-8")
+    return run_here
 
 
 def test_pictures_appear_next_to_the_table(run: InProcess) -> None:
