@@ -29,6 +29,7 @@ from harpia_formats.expectations.field_limits import (
 from harpia_formats.expectations.outcomes import Outcome, RecordFindings, row_paths
 from harpia_formats.expectations.plugin_expectations import OwnExpectation
 from harpia_formats.expectations.preflight_error import PreflightError
+from harpia_formats.expectations.preflight_keys import with_keys
 from harpia_formats.expectations.preflight_plan import (
     Asked,
     DataSet,
@@ -183,7 +184,10 @@ class DataSetRun:
 
     def __iter__(self) -> Iterator[Problem]:
         with _at(self.data_set):
-            yield from self._validation
+            for problem in self._validation:
+                help_ = with_keys(problem.help)
+                same = help_ == problem.help
+                yield problem if same else replace(problem, help=help_)
         self._is_read = True
 
     @property
@@ -251,7 +255,7 @@ def _at(data_set: DataSet) -> Iterator[None]:
     except (PreflightError, EngineError):
         raise
     except HarpiaFormatsError as error:
-        found = data_set.stated("").error(str(error))
+        found = data_set.stated("").error(with_keys(str(error)))
         found.hides_values = error.hides_values
         raise found from error
 

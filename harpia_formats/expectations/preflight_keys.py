@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from shlex import split
 
 from harpia_formats.files.io.discovery import parts_of
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.files.toml import toml_value
 from harpia_formats.formats.registry import formats_named, rules_for
 from harpia_formats.formats.rules import rules_matching
 from harpia_formats.model.column_map import check_field_names
@@ -456,3 +458,29 @@ RELATIONS = tuple(
 #: The keys apart from the data sets.
 DATA_SETS, VARIABLES, REPORTS, STATE = "datasets", "variables", "reports", "state"
 TOP = (VARIABLES, REPORTS, STATE, DATA_SETS)
+
+
+#: Options in messages of validation, and the keys that say the same.
+_key_of = {f"--{key}": key for key in ("map", "delimiter", "schema", "with", "select")}
+_key_of["--from"] = "format"
+_span = re.compile(r"`(--[a-z][^`]*)`")
+
+
+def with_keys(text: str) -> str:
+    """Return a text with keys of preflight files in place of options in backquotes."""
+    return _span.sub(lambda found: f"`{_as_keys(found[1]) or found[1]}`", text)
+
+
+def _as_keys(options: str) -> str:
+    """Return options as TOML, or "" if a preflight file has no keys for them."""
+    stated = []
+    try:
+        for option in re.split(r" (?=--)", options):
+            word, *values = split(option)
+            key, value = _key_of[word], "".join(values)
+            pairs = dict(one.split("=") for one in value.split(",") if "=" in one)
+            shown = toml_value(pairs if key == "map" else value)
+            stated.append(f"{key} = {shown}" if values else key)
+    except (LookupError, ValueError):  # no key, or no value of it
+        return ""
+    return "`, `".join(stated)

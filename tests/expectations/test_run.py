@@ -661,3 +661,20 @@ def test_counts_are_those_of_answers_and_agree_with_their_nouns(
     assert models.found == "m, n; 2 answers of other models"
     messages = [one.message for one in report.problems]
     assert "there is 1 finding of X102, more than 0" in messages
+
+
+def test_advice_names_keys_of_the_preflight_file(tmp_path: Path, write: Write) -> None:
+    """What help says of options of commands works when it is written into the file."""
+    write("u.jsonl", {"ask": "a", "gold": "b"})
+    (tmp_path / "s.csv").write_text("id;prompt;response\n1;a;b\n", encoding="utf-8")
+    text = "".join(
+        f'[datasets.{one[0]}]\nfiles = "{one}"\n' for one in ("u.jsonl", "s.csv")
+    )
+    help_ = {one.code: one.help for one in checked(tmp_path, text).problems}
+
+    assert help_["J307"] == 'read the table with `delimiter = ";"`'
+    assert '`map = { prompt = "KEY" }`' in help_["S301"]
+    assert "name a format with `format`" in help_["S301"]
+    assert "--" not in "".join(help_.values())
+    read = text.replace('s.csv"', 's.csv"\ndelimiter = ";"')
+    assert "J307" not in [one.code for one in checked(tmp_path, read).problems]
