@@ -5,14 +5,12 @@ import math
 import random
 import sys
 from fractions import Fraction
-from statistics import variance
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import for_each_case
-from effort import examples
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.scoring.significance import intervals
 from harpia_formats.evaluation.scoring.significance.intervals import (
@@ -62,6 +60,10 @@ def right(count: int, questions: int) -> QuestionMoments:
     return moments_of([(1, 1)] * count + [(1, 0)] * (questions - count), 1)
 
 
+#: Questions whose effective number lies between theirs and that of their answers.
+BETWEEN = moments_of([(4, 4), (4, 22), (4, 4), (4, 20)])
+
+
 @for_each_case(
     "x, a, b",
     [
@@ -94,32 +96,25 @@ def test_many_degrees_of_freedom(share: float, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_moments_are_those_of_plain_sums() -> None:
-    """Means and variances of questions with unequally many answers are exact."""
+    """Means and variances of questions with unequally many answers are exact.
+
+    Over answers a question counts as often as it has answers, and its variance does.
+    """
     found = moments_of(UNEQUAL)
     means = [Fraction(total, 8 * count) for count, total in UNEQUAL]
     number = len(means)
     mean = sum(means) / number
     variance = sum((each - mean) ** 2 for each in means) / (number * (number - 1))
+    weights = sum(Fraction(1, count) for count, _ in UNEQUAL)
 
     assert (found.questions, found.answers, found.is_even) == (7, 23, False)
-    assert found.mean == float(mean)
-    assert found.variance == float(variance)
+    assert (found.mean, found.variance) == (float(mean), float(variance))
     assert found.standard_error == math.sqrt(float(variance))
-    weights = sum(Fraction(1, count) for count, _ in UNEQUAL)
     assert found.independent == float(number**2 / weights)
-
-
-def test_mean_over_answers_is_that_of_plain_sums() -> None:
-    """A question counts as often as it has answers, and its variance does, too."""
-    found = moments_of(UNEQUAL).over_answers()
-    answers = sum(count for count, _ in UNEQUAL)
-    mean = Fraction(sum(total for _, total in UNEQUAL), 8 * answers)
-    spread = sum((Fraction(total, 8) - mean * count) ** 2 for count, total in UNEQUAL)
-    number = len(UNEQUAL)
-
-    assert found == AnswerMean(
-        7, float(mean), float(spread * number / ((number - 1) * answers**2)), answers
-    )
+    over = Fraction(sum(total for _, total in UNEQUAL), 8 * 23)
+    spread = sum((Fraction(total, 8) - over * count) ** 2 for count, total in UNEQUAL)
+    variance = spread * number / ((number - 1) * 23**2)
+    assert found.over_answers() == AnswerMean(7, float(over), float(variance), 23)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -149,12 +144,10 @@ def test_effective_number_has_limits() -> None:
     apart = moments_of([(4, 0), (4, 32), (4, 0), (4, 24)])
     assert apart.variance
     assert effective_number(apart) == 4
-    between = moments_of([(4, 4), (4, 22), (4, 4), (4, 20)])
-    assert between.variance
-    mean = between.mean
-    expected = mean * (1 - mean) / between.variance
+    assert BETWEEN.variance
+    expected = BETWEEN.mean * (1 - BETWEEN.mean) / BETWEEN.variance
     assert 4 < expected < 16
-    assert effective_number(between) == expected
+    assert effective_number(BETWEEN) == expected
 
 
 def test_effective_number_of_equal_questions() -> None:
@@ -174,11 +167,15 @@ def test_scores_of_another_range(best: float) -> None:
     assert wilson_interval(many, 0.9, best) == pytest.approx((low * best, high * best))
 
 
-def test_wilson_interval_is_that_of_its_formula() -> None:
+@for_each_case("found", [BETWEEN, right(21, 30)])
+def test_wilson_interval_is_that_of_its_formula(found: QuestionMoments) -> None:
     """The ends are those shares from which the mean is t standard errors away."""
-    found = moments_of([(4, 4), (4, 22), (4, 4), (4, 20)])
-    number, t = effective_number(found), t_quantile(0.95, 3)
-    for end in wilson_interval(found, 0.9) or ():
+    number, t = effective_number(found), t_quantile(0.95, found.questions - 1)
+    ends = wilson_interval(found, 0.9) or ()
+
+    assert number == 30 or found is BETWEEN
+    assert len(ends) == 2
+    for end in ends:
         assert (end - found.mean) ** 2 == pytest.approx(
             t * t * end * (1 - end) / number
         )
@@ -302,19 +299,6 @@ def test_remarks() -> None:
     assert joined_remarks([FEW_RESAMPLED, "", lacking_remark(1)]) == (
         f"few questions, 1 replicate has no score{APPROXIMATE}"
     )
-
-
-@examples(15)
-@given(st.lists(st.floats(-1e9, 1e9), max_size=20), st.integers(0, 20))
-def test_merged_sums_are_exact(values: list[float], at: int) -> None:
-    """A sum in two parts is the sum of the whole, to the last bit."""
-    whole, one, other = ExactSum(), ExactSum(), ExactSum()
-    whole.add(values)
-    one.add(values[:at])
-    other.add(values[at:])
-    one.merge(other)
-
-    assert one.value == whole.value
 
 
 @given(
@@ -456,15 +440,6 @@ def test_holm_rejects_what_the_step_down_procedure_rejects(raw: list[float]) -> 
             assert {n for n, p in enumerate(adjusted) if p <= level} == rejected
 
 
-def moments_of_shares(questions: list[tuple[int, int]]) -> QuestionMoments:
-    """Return the moments of questions with so many right answers of so many."""
-    found = QuestionMoments()
-    found.add(
-        [count for _, count in questions], [right * QUANTA for right, _ in questions]
-    )
-    return found
-
-
 @for_each_case(
     "share, freedom, expected",
     [
@@ -484,42 +459,13 @@ def test_quantiles_of_t_are_those_of_tables(
     assert t_quantile(share, freedom) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def test_one_answer_a_question_is_wilson_of_the_questions() -> None:
-    """With one answer a question the effective number is that of the questions."""
-    moments = moments_of_shares([(1, 1)] * 21 + [(0, 1)] * 9)
-    t = t_quantile(0.975, 29)
-    low, high = wilson_interval(moments, 0.95) or (0.0, 0.0)
-
-    assert effective_number(moments) == 30
-    for end in (low, high):
-        assert (end - 0.7) ** 2 == pytest.approx(t * t * end * (1 - end) / 30)
-
-
 def test_equal_answers_to_a_question_count_once() -> None:
     """Ten copies of each answer have the interval of one."""
-    one = moments_of_shares([(1, 1)] * 21 + [(0, 1)] * 9)
-    ten = moments_of_shares([(10, 10)] * 21 + [(0, 10)] * 9)
+    one = right(21, 30)
+    ten = moments_of([(10, 10)] * 21 + [(10, 0)] * 9, 1)
 
     assert wilson_interval(ten, 0.95) == pytest.approx(wilson_interval(one, 0.95))
     assert ten.standard_error == pytest.approx(one.standard_error)
-
-
-def test_independent_answers_count_each() -> None:
-    """If questions do not differ, the effective number is that of the answers."""
-    assert effective_number(moments_of_shares([(5, 10)] * 29 + [(6, 10)])) == 300
-    assert effective_number(moments_of_shares([(5, 10)] * 30)) == 30
-
-
-@given(st.lists(st.integers(0, 10), min_size=2, max_size=20))
-def test_standard_error_is_that_between_questions(right: list[int]) -> None:
-    """With equally many answers it is that of the means of the questions."""
-    means = [count / 10 for count in right]
-    moments = moments_of_shares([(count, 10) for count in right])
-
-    assert moments.standard_error == pytest.approx(
-        math.sqrt(variance(means) / len(means)), abs=1e-12
-    )
-    assert moments.mean == pytest.approx(sum(means) / len(means))
 
 
 @given(
@@ -528,7 +474,7 @@ def test_standard_error_is_that_between_questions(right: list[int]) -> None:
 )
 def test_interval_holds_the_mean(counts: list[tuple[int, int]], level: float) -> None:
     """An interval is within 0 and 1, holds the mean, and has a width above 0."""
-    moments = moments_of_shares([(right, right + wrong + 1) for right, wrong in counts])
+    moments = moments_of([(right + wrong + 1, right) for right, wrong in counts], 1)
     low, high = wilson_interval(moments, level) or (1.0, 0.0)
 
     assert 0 <= low <= moments.mean <= high <= 1
@@ -539,12 +485,15 @@ def test_interval_holds_the_mean(counts: list[tuple[int, int]], level: float) ->
 def test_exact_sums_do_not_depend_on_order(
     values: list[float], chance: random.Random
 ) -> None:
-    """A sum is rounded once, whatever the order and the parts."""
+    """A sum is rounded once, whatever the order and the parts, merged or not."""
     found = ExactSum()
     shuffled = values[:]
     chance.shuffle(shuffled)
     for start in range(0, len(shuffled), 4):
-        found.add(shuffled[start : start + 4])
+        part = found if start % 8 else ExactSum()
+        part.add(shuffled[start : start + 4])
+        if part is not found:
+            found.merge(part)
 
     assert found.value == math.fsum(values)
 
