@@ -2,6 +2,7 @@
 
 import io
 import random
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -31,13 +32,15 @@ def answers(seed: int, questions: int = 40, times: int = 10) -> list[list[str]]:
     ]
 
 
+def scores_of(rows: Iterable[Any], *metrics: str, **options: Any) -> Any:
+    """Return the scores of records, by exact match by default."""
+    return score(jsonl(*rows), metrics=metrics or ("em",), **options)
+
+
 def test_thirty_of_thirty_is_not_certain() -> None:
     """Thirty right answers of thirty are 0.878 to 1, with a remark, and not 1 to 1."""
-    found = score(jsonl(*[answered(n, str(n)) for n in range(30)]), metrics=("em",))[
-        "em"
-    ]
+    found = scores_of(answered(n, str(n)) for n in range(30))["em"]
 
-    assert found.interval is not None
     assert found.interval == pytest.approx((0.8776, 1), abs=1e-4)
     assert found.method == (
         "wilson|number:effective|quantile:t|unit:question|level:0.95"
@@ -47,9 +50,7 @@ def test_thirty_of_thirty_is_not_certain() -> None:
 
 def test_one_question_has_no_interval_and_says_so() -> None:
     """Many answers to one question have no interval, and the reason is given."""
-    rows = [answered(1, "1"), answered(1, "1", "2")]
-
-    found = score(jsonl(*rows), metrics=("em", "f1"))["f1"]
+    found = scores_of([answered(1, "1"), answered(1, "1", "2")], "em", "f1")["f1"]
 
     assert (found.count, found.questions) == (3, 1)
     assert (found.interval, found.standard_error) == (None, None)
@@ -61,22 +62,17 @@ def test_lines_of_one_question_are_one_question() -> None:
     every = answers(1)
     together = [answered(n, *texts) for n, texts in enumerate(every)]
     apart = [answered(n, text) for n, texts in enumerate(every) for text in texts]
+    one, other = (scores_of(rows, "em", "f1")["em"] for rows in (together, apart))
 
-    one, other = (
-        score(jsonl(*rows), metrics=("em", "f1"))["em"] for rows in (together, apart)
-    )
-
-    assert (one.questions, other.questions) == (40, 40)
-    assert one.count == other.count == 400
-    assert one.interval == other.interval
-    assert one.standard_error == other.standard_error
+    assert one.interval is not None
+    assert one == other
+    assert (one.questions, one.count) == (40, 400)
 
 
 def test_rows_of_one_record_are_one_question() -> None:
     """Rows whose ids are that of a record with a number are answers to one question."""
-    every = answers(1)
-    together = [answered(n, *texts) for n, texts in enumerate(every)]
-    expected = score(jsonl(*together), metrics=("em",))["em"]
+    together = [answered(n, *texts) for n, texts in enumerate(answers(1))]
+    expected = scores_of(together)["em"]
 
     for name in ("csv", "nemo-output"):
         parted = io.BytesIO()
@@ -87,12 +83,12 @@ def test_rows_of_one_record_are_one_question() -> None:
 
 def test_an_id_with_another_prompt_is_another_question() -> None:
     """Records with one id and different prompts or references are several questions."""
-    rows = [
+    rows = (
         answered(1, "1", prompt=prompt, references=[text])
         for prompt, text in product("ab", "12")
-    ]
+    )
 
-    assert score(jsonl(*rows), metrics=("em",))["em"].questions == 4
+    assert scores_of(rows)["em"].questions == 4
 
 
 @pytest.mark.parametrize(
@@ -112,18 +108,17 @@ def test_no_digit_depends_on_the_order_of_lines(metrics: tuple[str, ...]) -> Non
         )
         for n in range(700)
     ]
-    expected = score(jsonl(*rows), metrics=metrics)
+    expected = scores_of(rows, *metrics).total
     chance.shuffle(rows)
 
-    assert score(jsonl(*rows), metrics=metrics).total == expected.total
-    assert score(jsonl(*rows), metrics=metrics, jobs=2).total == expected.total
+    for jobs in (1, 2):
+        assert scores_of(rows, *metrics, jobs=jobs).total == expected
 
 
 def test_groups_have_their_own_questions() -> None:
     """A question in two groups counts in each, and once in all."""
-    rows = [answered(n, "1", category=name) for n, name in product(range(9), "ab")]
-
-    found = score(jsonl(*rows), metrics=("em",), by=("category",))
+    rows = (answered(n, "1", category=name) for n, name in product(range(9), "ab"))
+    found = scores_of(rows, by=("category",))
 
     assert [group.scores[0].questions for group in found.groups] == [9, 9]
     assert found["em"].questions == 9
@@ -132,12 +127,11 @@ def test_groups_have_their_own_questions() -> None:
 def test_unbounded_means_and_pooled_scores_are_resampled() -> None:
     """BLEU has the bootstrap by question, and says so."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    rows = [
+    rows = (
         answered(n, "a b c d e" if n % 3 else "a b c d x", references=["a b c d e"])
         for n in range(30)
-    ]
-
-    found = score(jsonl(*rows), metrics=("bleu", "sentence-bleu"))
+    )
+    found = scores_of(rows, "bleu", "sentence-bleu")
 
     assert found["bleu"].method == (
         "bootstrap|limits:percentiles|unit:question|level:0.95|replicates:1000"
@@ -160,28 +154,21 @@ def test_scores_of_answers_above_the_scale_are_resampled(
 ) -> None:
     """With these methods, NLTK's BLEU of an answer may be above 1, and is no share."""
     pytest.importorskip("nltk", reason="NLTK's BLEU needs the extra score")
-    rows = [answered(n, answers[n % 5 == 0], references=[reference]) for n in range(30)]
-    parameters = {
-        "nltk-bleu.smoothing_function": method,
-        "nltk-bleu.weights": weights,
-    }
+    rows = (answered(n, answers[n % 5 == 0], references=[reference]) for n in range(30))
+    given = {"smoothing_function": method, "weights": weights}
+    parameters = {f"nltk-bleu.{name}": value for name, value in given.items()}
+    found = scores_of(rows, "nltk-bleu", parameters=parameters)["nltk-bleu"]
 
-    found = score(jsonl(*rows), metrics=("nltk-bleu",), parameters=parameters)
-    one = found["nltk-bleu"]
-
-    assert (one.questions, one.unscored) == (30, 0)
-    assert one.method.startswith("bootstrap|")
-    assert one.interval is not None
-    assert one.value is not None
-    assert one.interval[0] < one.value < one.interval[1]
+    assert (found.questions, found.unscored) == (30, 0)
+    assert found.method.startswith("bootstrap|")
+    assert found.interval[0] < found.value < found.interval[1]
 
 
 def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
     """BLEU of equal texts has an interval without width, which a remark explains."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    rows = [answered(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
-
-    found = score(jsonl(*rows), metrics=("bleu",))["bleu"]
+    rows = (answered(n, "a b c d e", references=["a b c d e"]) for n in range(9))
+    found = scores_of(rows, "bleu")["bleu"]
 
     assert found.interval == pytest.approx((100, 100))
     assert found.remark == NO_SPREAD
@@ -193,7 +180,7 @@ def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> No
     rows = [answered(n, " ".join("abcdefgh"[: n % 8])) for n in range(count)]
     others = [answered(n, "xy" * (n % 5)) for n in range(count)]
 
-    found = score(jsonl(*rows), metrics=("length",))
+    found = scores_of(rows, "length")
     compared = compare_scores(jsonl(*rows), jsonl(*others), metrics=("length",))
 
     assert {one.remark for one in found} == {remark}
@@ -211,19 +198,15 @@ def test_a_bootstrap_of_scores_that_are_mostly_equal_is_remarked(
 ) -> None:
     """Its replicates may lack the few questions with another score than the rest."""
     lengths = [*range(1, others + 1), *(9,) * (300 - others)]
-    rows = [answered(n, "x" * length) for n, length in enumerate(lengths)]
+    rows = (answered(n, "x" * length) for n, length in enumerate(lengths))
 
-    found = score(jsonl(*rows), metrics=("length",))
-
-    assert found["length.characters"].remark == remark
+    assert scores_of(rows, "length")["length.characters"].remark == remark
 
 
 def test_missing_answers_can_count_as_zero() -> None:
     """A missing answer scores 0 if that is asked for, and is left out otherwise."""
     rows = [answered(n, str(n) if n < 20 else None) for n in range(30)]
-
-    omitted = score(jsonl(*rows), metrics=("em",), missing="skip")
-    counted = score(jsonl(*rows), metrics=("em",), missing="zero")
+    omitted, counted = (scores_of(rows, missing=how) for how in ("skip", "zero"))
 
     assert (omitted["em"].value, omitted["em"].unscored) == (1, 10)
     assert counted["em"].value == pytest.approx(2 / 3)
@@ -236,9 +219,9 @@ def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     rows = [answered(n, "a b c d e", references=["a b c d e"]) for n in range(9)]
 
-    def scores(text: str | None, missing: Any) -> list[float | None]:
-        data = jsonl(*rows, answered(9, text, references=["a b c d e"]))
-        found = score(data, metrics=("bleu", "ter"), missing=missing)
+    def scores(text: str | None, missing: str) -> list[float | None]:
+        last = answered(9, text, references=["a b c d e"])
+        found = scores_of([*rows, last], "bleu", "ter", missing=missing)
         return [found["bleu"].value, found["ter"].value]
 
     assert scores(None, "zero") == scores("", "skip")
@@ -247,25 +230,16 @@ def test_a_missing_answer_is_an_empty_one_for_pooled_scores() -> None:
 
 def small_scores(*, exponent: int, shift: float) -> bytes:
     """Return stored scores from 1 to 2, times a power of 2."""
+    name = {"metric": "chance", "signature": "chance|a"}
+    values = ((1 + (number * shift) % 1) * 2.0**exponent for number in range(50))
     return jsonl(
         *(
             {
                 "id": number,
                 "prompt": f"question {number}",
-                "outputs": [
-                    {
-                        "text": "a",
-                        "scores": [
-                            {
-                                "metric": "chance",
-                                "signature": "chance|a",
-                                "value": (1 + (number * shift) % 1) * 2.0**exponent,
-                            }
-                        ],
-                    }
-                ],
+                "outputs": [{"text": "a", "scores": [name | {"value": value}]}],
             }
-            for number in range(50)
+            for number, value in enumerate(values)
         )
     )
 
@@ -278,7 +252,6 @@ def test_small_scores_have_the_interval_of_large_ones(exponent: int) -> None:
         for each in (exponent, 0)
     )
 
-    assert found.interval is not None
     assert expected.interval is not None
     scaled = [end * 2.0**exponent for end in expected.interval]
     assert found.interval == pytest.approx(scaled, rel=1e-5, abs=0)
