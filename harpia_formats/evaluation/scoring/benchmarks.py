@@ -33,7 +33,6 @@ from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer
 from harpia_formats.evaluation.scoring.answers import (
     SystemNames,
     distinct_names,
-    listed,
     names_of,
     reading_of,
 )
@@ -62,6 +61,7 @@ from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.describe import first_of
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output
 from harpia_formats.model.report import FileCount, Report
@@ -532,7 +532,7 @@ def _passed_over(files: Iterable[str], read: Collection[str]) -> str:
     left = [path for path in files if path not in read]
     are = "file is" if len(left) == 1 else "files are"
     start = f"{len(left):,} {are} of a system but of no benchmark, and not read"
-    return f"{start}: {listed(left)}" if left else ""
+    return f"{start}: {first_of(left)}" if left else ""
 
 
 def _of(name: str, text: str) -> str:

@@ -448,7 +448,9 @@ def test_valid_rows_are_parted_from_invalid_ones(tmp_path: Path, jobs: int) -> N
     good, wrong = harpia_row(1), b'{"id": "2", "input": 7}'
     rows = [good, wrong, b"{broken", good + b" ", harpia_row(4)]
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(rows))
-    places = {name: tmp_path / name for name in ("valid", "invalid", "findings")}
+    places: dict[str, Any] = {
+        name: tmp_path / name for name in ("valid", "invalid", "findings")
+    }
     done = split(tmp_path / "in.jsonl", from_="harpia", jobs=jobs, **places)
     findings = jsonl_rows(places["findings"])
 
