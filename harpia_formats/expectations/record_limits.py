@@ -103,13 +103,16 @@ def compared_digests(record: Record, how: Comparison) -> Iterator[tuple[bytes, b
 
 
 def _asked_texts(record: Record) -> list[str]:
-    """Return the prompt, or the text of each user turn: of each turn if none is one."""
+    """Return the prompt, or the texts of user turns: of all turns if none has one."""
     if isinstance(record.prompt, str):
         return [record.prompt]
     messages = record.messages or []
     asked = [message for message in messages if message.get("role") == "user"]
-    found = ["\n".join(_texts(each.get("content"))) for each in asked or messages]
-    return [text for text in found if text]
+    for turns in (asked, messages):
+        found = ["\n".join(_texts(each.get("content"))) for each in turns]
+        if any(found):
+            return list(filter(None, found))
+    return [""] if messages else []
 
 
 def _compared_text(text: str, how: Comparison) -> str:

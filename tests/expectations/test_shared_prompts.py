@@ -112,6 +112,18 @@ def test_user_turns_of_chats_are_compared(write: Write) -> None:
         assert problem.message.endswith("other.jsonl:1")
 
 
+@pytest.mark.parametrize("system", ["", "You add numbers."])
+@pytest.mark.parametrize("how", ORDER)
+def test_a_chat_whose_user_says_nothing_has_a_prompt(
+    write: Write, how: str, system: str
+) -> None:
+    """Each comparison finds it in the other data set, and compares its other turns."""
+    own = chat("", system=system)
+
+    assert [one.code for one in compared(write, own, own, how).problems] == ["P404"]
+    assert compared(write, own, chat("2+2?"), how).ok
+
+
 def test_one_common_turn_of_two_chats_is_no_common_prompt(write: Write) -> None:
     """Chats share a prompt if all turns are the same, not if both say "Go on."."""
     one, two = chat("First.", "Go on."), chat("Second.", "Go on.")
