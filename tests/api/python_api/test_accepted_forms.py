@@ -88,17 +88,17 @@ def test_names_are_taken_of_everything_that_has_items(tmp_path: Path) -> None:
         }
         for number in (1, 2)
     ]
-    fields = {"metadata.one": 1, "metadata.two": 2}
-    for labels in (range(1, 3), iter([1, 2]), {1: "", 2: ""}.keys()):
-        scores = harpia_formats.score_agreement(
-            rows, fields=fields.keys(), labels=labels
-        )
+    fields: Any = {"metadata.one": 1, "metadata.two": 2}.keys()
+    every: list[Any] = [range(1, 3), iter([1, 2]), {1: "", 2: ""}.keys()]
+    for labels in every:
+        scores = harpia_formats.score_agreement(rows, fields=fields, labels=labels)
         assert scores["agreement"].value == 0
-    models = (name for name in "ab")
+    models: Any = (name for name in "ab")
     report = harpia_formats.compare_scores(rows, metrics="em", models=models)
     assert [one.name for one in report.systems] == ["a", "b"]
     (tmp_path / "a.json").write_text(json.dumps(rows))
-    (found,) = harpia_formats.detect(tmp_path, exclude=iter(["*.json"]))
+    patterns: Any = iter(["*.json"])
+    (found,) = harpia_formats.detect(tmp_path, exclude=patterns)
     assert found.reason == "all files are left out by exclude"
 
 
@@ -106,7 +106,8 @@ def test_a_seed_is_any_whole_number() -> None:
     """A seed that numpy drew is the same one as that of Python."""
     rows = [{"prompt": str(number)} for number in range(20)]
     drawn = []
-    for seed in (7, np.int64(7), "7"):
+    seeds: list[Any] = [7, np.int64(7), "7"]
+    for seed in seeds:
         out = io.BytesIO()
         harpia_formats.sample(rows, 3, seed=seed, output=out)
         drawn.append(out.getvalue())
