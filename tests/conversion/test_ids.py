@@ -14,6 +14,7 @@ from harpia_formats import ConversionError, read
 from json_lines import jsonl, jsonl_rows
 from known_formats import WRITABLE, adapter_named
 from required_values import REQUIRED
+from sample_rows import NEMO_QUESTION
 from unchecked import convert, converted
 
 GIVEN = REQUIRED | {"category": "c", "source": "s"}
@@ -230,9 +231,8 @@ def test_numbers_and_names_of_files_exclude_each_other() -> None:
 
 def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:
     """The hash is an id of two rows though their format has no ids, with a note."""
-    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     options: dict[str, Any] = {"from_": "nemo-input", "constants": GIVEN}
-    rows = jsonl(asked, asked)
+    rows = jsonl(NEMO_QUESTION, NEMO_QUESTION)
     report = convert(rows, to="eee@0.3.0", output=BytesIO(), ids="hash", **options)
 
     assert [each.code for each in report.report.problems] == ["L202"]

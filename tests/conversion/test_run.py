@@ -21,27 +21,17 @@ from harpia_formats.plugins import Outcome
 from json_lines import jsonl, jsonl_rows
 from known_formats import WRITABLE, adapter_named
 from outcomes_of_fields import field_lines_in
-from sample_rows import nemo_answer
+from required_values import REQUIRED
+from sample_rows import NEMO_QUESTION, eee_sample, harpia_instance, nemo_answer
 from shared_small_files import share_small_files
 from unchecked import convert, converted
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 FORMATS = list(WRITABLE)
-#: What no format has to give, for those that ask for it.
-CONSTANTS: dict[str, Any] = {
-    "prompt": "q",
-    "references": ["r"],
-    "outputs.model": "org/m",
-    "outputs.text": "a",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-    "params.model": "m",
-}
+#: What no format has to give, for those that ask for it; ids are made.
+CONSTANTS = {name: REQUIRED[name] for name in REQUIRED if name != "id"}
 RUN = {"evaluation_id": "e", "evaluation_name": "n", "model": "org/m"}
-SCORED = RUN | {"score": "1", "is_correct": "true"}
 #: Numbers that most programs spell in another way when they have read them.
 NUMBERS = ["18446744073709551616", "123456789012345678901", "1", "1.0", "-0.0", "1e2"]
 
@@ -185,8 +175,7 @@ def test_records_that_wait_for_the_format_are_of_their_own_file() -> None:
 
 def test_a_mapped_key_has_what_the_format_of_answers_requires() -> None:
     """A format without answers is enough for one with answers if a map names them."""
-    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
-    rows = jsonl(asked | {"said": "a"}, asked)
+    rows = jsonl(NEMO_QUESTION | {"said": "a"}, NEMO_QUESTION)
     columns = {"response": "said"}
     output, mapped = converted(rows, to="nemo", columns=columns, on_invalid="skip")
 
@@ -199,8 +188,8 @@ def test_a_mapped_key_has_what_the_format_of_answers_requires() -> None:
 def test_later_files_stay_in_order() -> None:
     """Records that wait until the format is known keep their order and their file."""
     waiting = jsonl({"prompt": "first", "references": ["r"], "outputs": []})
-    question = {"prompt": "second", "ideal_response": "r", "category": "", "source": ""}
-    output, report = converted(waiting, jsonl(question), to="nemo")
+    question = jsonl(NEMO_QUESTION | {"prompt": "second"})
+    output, report = converted(waiting, question, to="nemo")
 
     assert [each["prompt"] for each in rows_of(output)] == ["first", "second"]
     assert [each.losses.carried["prompt"] for each in report.losses] == [1, 1]
@@ -208,8 +197,7 @@ def test_later_files_stay_in_order() -> None:
 
 def test_missing_model_becomes_offline() -> None:
     """A field that NeMo requires and a record lacks has its default, which is noted."""
-    row = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
-    output, report = converted(jsonl(row), to="nemo", from_="harpia")
+    output, report = converted(jsonl(harpia_instance(1)), to="nemo", from_="harpia")
     (written,) = rows_of(output)
     lines = field_lines_in(report)
 
@@ -243,37 +231,32 @@ def test_a_model_is_found_behind_many_answers_of_another(
     assert b"m1" not in output.read_bytes()
 
 
-def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
-    """{model} in the name makes a file for each model, and ids may be in several."""
-    record = {
-        "id": "1",
-        "prompt": "q",
-        "references": ["r"],
-        "outputs": [{"model": "org/m1", "text": "x"}, {"model": "m2", "text": "y"}],
-    }
-    name = tmp_path / "{model}.json"
-    report = convert(jsonl(record), to="harpia", output=name, from_="record")
-    written = {each.name: rows_of(each.read_bytes()) for each in tmp_path.iterdir()}
+@pytest.mark.parametrize(
+    ("model", "answers"),
+    [(None, {"org_m1.json": "x", "m2.json": "y"}), ("m2", {"m2.json": "y"})],
+)
+def test_there_is_a_file_for_each_model(
+    tmp_path: Path, model: str | None, answers: dict[str, str]
+) -> None:
+    """{model} in the name makes a file for each model, and ids may be in several.
 
-    assert report.written
-    assert {name: rows[0]["actual-output"] for name, rows in written.items()} == {
-        "org_m1.json": "x",
-        "m2.json": "y",
-    }
-    assert [rows[0]["id"] for rows in written.values()] == ["1", "1"]
-
-
-def test_a_file_for_one_model_only(tmp_path: Path) -> None:
-    """With --model no other model gets a file."""
-    outputs = [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}]
+    With --model no other model gets a file, and its answers are lost.
+    """
+    outputs = [{"model": "org/m1", "text": "x"}, {"model": "m2", "text": "y"}]
     record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
     name = tmp_path / "{model}.json"
     report = convert(
-        jsonl(record), to="harpia", output=name, from_="record", model="m1"
+        jsonl(record), to="harpia", output=name, from_="record", model=model
     )
+    written = {each.name: rows_of(each.read_bytes())[0] for each in tmp_path.iterdir()}
 
-    assert [each.name for each in tmp_path.iterdir()] == ["m1.json"]
+    assert report.written
     assert not report.lossless
+    assert (Outcome.DROPPED in field_lines_in(report)["outputs"].outcomes) == bool(
+        model
+    )
+    assert {name: row["actual-output"] for name, row in written.items()} == answers
+    assert {row["id"] for row in written.values()} == {"1"}
 
 
 def test_a_record_without_answers_is_not_lost_among_models(tmp_path: Path) -> None:
@@ -293,10 +276,7 @@ def test_a_record_without_answers_is_not_lost_among_models(tmp_path: Path) -> No
 
 
 HEADED = {
-    "instances": [
-        {"id": str(each), "input": "q", "expected-output": ["r"], "actual-output": "a"}
-        for each in range(3)
-    ],
+    "instances": [harpia_instance(number) for number in range(3)],
     "metrics": [{"id": "BLEU-NLTK", "enable": True, "parameters": {}}],
     "note": {"of": "ours"},
 }
@@ -360,18 +340,10 @@ def test_losses_are_counted_exactly() -> None:
 
 def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
     """Rows of the same types may have a null, or a text that is dropped."""
-    fixed = {"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "m"}
-    fixed |= {"evaluation_name": "n", "interaction_type": "single_turn"}
+    asked = {"input": {"raw": "q", "reference": ["r"]}}
     rows = (
-        {
-            **fixed,
-            "sample_id": f"s{number}",
-            "input": {"raw": "q", "reference": ["r"]},
-            "output": {"raw": [] if number < 700 else ["a"]},
-            "answer_attribution": [],
-            "evaluation": {"score": 1.0, "is_correct": True},
-        }
-        for number in range(1000)
+        eee_sample(sample_id=f"s{number}", output={"raw": answers}, **asked)
+        for number, answers in enumerate([[]] * 700 + [["a"]] * 300)
     )
     _, report = converted(jsonl(*rows), to="nemo-input", from_="eee@0.2.0-tag")
 
@@ -419,10 +391,9 @@ except harpia_formats.SinkError as error:
 
 def test_id_in_two_files_needs_prefix_ids(tmp_path: Path) -> None:
     """Equal ids in two files are an error that `prefix_ids` avoids."""
-    instance = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
-    for name in ("x.jsonl", "y.jsonl"):
-        (tmp_path / name).write_bytes(jsonl(instance))
     folder = [tmp_path / "x.jsonl", tmp_path / "y.jsonl"]
+    for file in folder:
+        file.write_bytes(jsonl(harpia_instance(1)))
     _, clash = converted(*folder, to="harpia")
     output, report = converted(*folder, to="harpia", prefix_ids=True)
     (problem,) = clash.report.problems
@@ -453,17 +424,13 @@ def test_two_files_have_no_prefix_in_common(
     assert [each["id"] for each in jsonl_rows(output)] == [f"{p}/1" for p in prefixes]
 
 
-@pytest.mark.parametrize(("own", "turned"), [("2", False), ("3", True)])
+@pytest.mark.parametrize(("own", "turned"), [(2, False), (3, True)])
 def test_an_id_that_is_the_number_of_another_record_is_refused(
-    tmp_path: Path, own: str, *, turned: bool
+    own: int, *, turned: bool
 ) -> None:
     """A record's own id and the number that another gets for an id may not meet."""
-    numbered, named = tmp_path / "numbered.jsonl", tmp_path / "named.jsonl"
-    numbered.write_bytes(jsonl(*many(3)))
-    answered = {"input": "q", "expected-output": ["r"], "actual-output": "a"}
-    named.write_bytes(jsonl({"id": own, **answered}))
-    files = [named, numbered] if turned else [numbered, named]
-    _, report = converted(*files, to="harpia")
+    files = [jsonl(*many(3)), jsonl(harpia_instance(own))]
+    _, report = converted(*(files[::-1] if turned else files), to="harpia")
 
     assert [each.code for each in report.report.problems] == ["L202"]
     assert not report.written
@@ -654,12 +621,8 @@ def test_scores_come_from_a_metric(metric: str, score: float, is_correct: bool) 
 
     The score is that of the reference that is written, not of one that is dropped.
     """
-    instance = {
-        "id": "1",
-        "input": "q",
-        "expected-output": ["a small brown bird", "brown bird"],
-        "actual-output": "A brown bird!",
-    }
+    texts = {"expected-output": ["a small brown bird", "brown bird"]}
+    instance = harpia_instance(1, **texts, **{"actual-output": "A brown bird!"})
     output, report = converted(
         jsonl(instance), to="eee@0.2.0", constants=RUN, score=metric
     )
@@ -699,6 +662,14 @@ def many(count: int) -> Iterator[dict[str, Any]]:
         yield nemo_answer(number, **next(extras))
 
 
+def counts_in(report: Any) -> list[tuple[Any, ...]]:
+    """Return the name of each field in a report, and its numbers of records."""
+    return [
+        (name, each.records, each.kept, each.outcomes)
+        for name, each in field_lines_in(report).items()
+    ]
+
+
 BAD_ROWS = (b'{"input": 1}', b'{"bad"', b"", b'{"response":"a","response":"b"}', b"7")
 
 
@@ -723,32 +694,22 @@ def test_invalid_rows_do_not_change_the_output_of_valid_ones(
         file.write_bytes(b"\n".join(rows) + b"\n")
     outputs = [tmp_path / "one", tmp_path / "two"]
     kept = tmp_path / "kept"
+    options = {"on_invalid": "quarantine", "quarantine": kept, "jobs": jobs}
     alone = convert(files[0], to=target, output=outputs[0], jobs=jobs)
-    among = convert(
-        files[1],
-        to=target,
-        output=outputs[1],
-        jobs=jobs,
-        on_invalid="quarantine",
-        quarantine=kept,
-    )
+    among = convert(files[1], to=target, output=outputs[1], **options)
     refused = [each for each in mixed if each in BAD_ROWS and each]
 
     assert outputs[1].read_bytes() == outputs[0].read_bytes()
     assert kept.read_bytes().splitlines() == refused
     assert among.skipped == len(refused)
-    assert [
-        (name, each.records, each.kept, each.outcomes)
-        for name, each in field_lines_in(among).items()
-    ] == [
-        (name, each.records, each.kept, each.outcomes)
-        for name, each in field_lines_in(alone).items()
-    ]
+    assert counts_in(among) == counts_in(alone)
 
 
 # Memory
 
 
+#: Targets into which rows are converted without being grouped.
+WHOLE = ("harpia", "haystack", "csv", "record")
 PEAK = """
 import sys
 from pathlib import Path
@@ -767,13 +728,7 @@ print(next(each.split()[1] for each in status if each.startswith("VmHWM")))
 )
 @pytest.mark.parametrize(
     ("target", "group"),
-    [
-        ("harpia", ""),
-        ("haystack", ""),
-        ("csv", ""),
-        ("record", ""),
-        ("tencent", "prompt"),
-    ],
+    [*((each, "") for each in WHOLE), ("tencent", "prompt")],
 )
 def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, target: str, group: str
@@ -867,27 +822,18 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
 
 def test_a_header_of_the_user_is_kept_as_an_unknown_key() -> None:
     """A row of HarpIA may have a text called `header`, which is no header."""
-    row = {"id": 1, "input": "q", "actual-output": "a", "header": "mine"}
-    output = io.BytesIO()
-    report = convert(
-        json.dumps(row).encode() + b"\n", to="record", output=output, from_="harpia"
-    )
+    row = jsonl({"id": 1, "input": "q", "actual-output": "a", "header": "mine"})
+    output, report = converted(row, to="record", from_="harpia")
 
     assert report.ok
-    assert json.loads(output.getvalue())["extra"] == {"harpia": {"header": "mine"}}
+    assert json.loads(output)["extra"] == {"harpia": {"header": "mine"}}
 
 
 def test_rows_of_components_that_share_their_numbers_are_counted() -> None:
     """More rows of two components can be left out than the file has numbers."""
     columns = {"contexts": [["c"]]}
     data = json.dumps({"one": columns, "two": columns}).encode()
-    report = convert(
-        data,
-        to="nemo-input",
-        output=io.BytesIO(),
-        from_="haystack",
-        on_invalid="skip",
-    )
+    _, report = converted(data, to="nemo-input", from_="haystack", on_invalid="skip")
 
     assert [each.code for each in report.report.problems] == ["L201", "L201"]
     assert (report.skipped, report.report.files[0].valid) == (2, 0)
@@ -901,13 +847,11 @@ def test_numbers_of_unknown_keys_keep_their_text(
     monkeypatch.setattr(
         "harpia_formats.validation.unit.row_validator.ROWS_BEFORE_DECODER", 2
     )
-    asked = b'{"prompt":"q","ideal_response":"r","category":"","source":""}'
-    row = b'{"input":%b,"response":"a","llm_name":"m","note":1E+2}\n' % asked
-    output = io.BytesIO()
-    report = convert(io.BytesIO(row * 3_000), to=to, output=output, from_="nemo-output")
+    data = jsonl(nemo_answer(1, note=1.5)).replace(b"1.5", b"1E+2") * 3_000
+    output, report = converted(io.BytesIO(data), to=to, from_="nemo-output")
 
     assert report.ok
-    assert output.getvalue().count(b"1E+2") == 3_000
+    assert output.count(b"1E+2") == 3_000
 
 
 @pytest.mark.parametrize("letter", [b"-", b"\\u002D"])

@@ -2,6 +2,35 @@
 
 from typing import Any
 
+#: A question of NeMo.
+NEMO_QUESTION = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+
+
+def harpia_instance(number: int, **given: Any) -> dict[str, Any]:
+    """Return an instance of HarpIA on question `number`, with the given members."""
+    return {
+        "id": str(number),
+        "input": f"q{number}",
+        "expected-output": [f"r{number}"],
+        "actual-output": f"a{number}",
+    } | given
+
+
+def eee_sample(**given: Any) -> dict[str, Any]:
+    """Return a row of EvalEval 0.2.0 with a right answer, with the given members."""
+    return {
+        "schema_version": "0.2.0",
+        "evaluation_id": "e",
+        "model_id": "o/m",
+        "evaluation_name": "n",
+        "sample_id": "1",
+        "interaction_type": "single_turn",
+        "input": {"raw": "q", "reference": "r"},
+        "output": {"raw": "a"},
+        "answer_attribution": [],
+        "evaluation": {"score": 1.0, "is_correct": True},
+    } | given
+
 
 def nemo_answer(number: int, **given: Any) -> dict[str, Any]:
     """Return a row of `nemo-output` on question `number`, with the given members."""

@@ -11,6 +11,7 @@ import pytest
 import command_runs
 from harpia_formats import ConversionError, UnknownFormat
 from json_lines import jsonl
+from sample_rows import harpia_instance as instance
 from sample_rows import nemo_answer
 from unchecked import convert, diff
 
@@ -29,17 +30,6 @@ def compared(
     result = run("left", "right", *arguments, cwd=folder)
     (line,) = re.findall(rb"not compared, .* cannot hold it: (.*)", result.stderr)
     return result, set(line.decode().split(", "))
-
-
-def instance(number: int, **given: Any) -> dict[str, Any]:
-    """Return an instance of HarpIA."""
-    row = {
-        "id": str(number),
-        "input": f"q{number}",
-        "expected-output": [f"r{number}"],
-        "actual-output": f"a{number}",
-    }
-    return row | given
 
 
 def test_the_order_of_records_does_not_matter() -> None:

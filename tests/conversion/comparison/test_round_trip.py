@@ -14,6 +14,7 @@ from harpia_formats import ConversionError, MapError, Place
 from json_lines import jsonl
 from known_formats import WRITABLE
 from required_values import REQUIRED
+from sample_rows import NEMO_QUESTION, eee_sample, harpia_instance
 from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[3]
@@ -25,6 +26,10 @@ def run(*arguments: object, stdin: bytes = b"") -> command_runs.Result:
     return command_runs.run("roundtrip", *arguments, stdin=stdin)
 
 
+ASKED, UNASKED = (
+    {"messages": [{"role": role, "content": "q"}], "ref_answer": "r"}
+    for role in ("user", "system")
+)
 CHAT = {
     "messages": [{"role": "user", "content": "q"}],
     "ref_answer": "r",
@@ -34,12 +39,7 @@ CHAT = {
         {"model_name": "m2", "responses": [{"content": "y"}]},
     ],
 }
-INSTANCE = {
-    "id": "1",
-    "input": "q",
-    "expected-output": ["r", "s"],
-    "actual-output": "a",
-}
+INSTANCE = harpia_instance(1, **{"expected-output": ["r", "s"]})
 
 
 @for_each_case("source", WRITABLE)
@@ -118,19 +118,14 @@ def test_the_header_is_compared_too() -> None:
     lost = roundtrip(json.dumps(document).encode(), via="csv")
     kept = roundtrip(json.dumps(document).encode(), via="record")
 
-    assert (lost.ok, lost.differing, list(lost.fields)) == (
-        False,
-        0,
-        ["header.metrics"],
-    )
+    assert (lost.ok, lost.differing) == (False, 0)
+    assert list(lost.fields) == ["header.metrics"]
     assert kept.ok
 
 
 def test_a_record_that_cannot_go_there_differs() -> None:
     """A record that the other format cannot say is counted, with the reason."""
-    unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
-    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
-    result = run("--via", "tencent-csv", stdin=jsonl(unasked, asked, unasked))
+    result = run("--via", "tencent-csv", stdin=jsonl(UNASKED, ASKED, UNASKED))
 
     assert result.returncode == 1
     assert b"<stdin>:1:1: messages: no message is of the user" in result.stdout
@@ -140,9 +135,7 @@ def test_a_record_that_cannot_go_there_differs() -> None:
 
 def test_without_values_a_difference_has_no_reason_and_a_failure_has_one() -> None:
     """With `redact` types stand for values, and no reason of a failure is told."""
-    unasked = {"messages": [{"role": "system", "content": "s"}], "ref_answer": "r"}
-    asked = {"messages": [{"role": "user", "content": "q"}], "ref_answer": "r"}
-    rows = jsonl(asked | {"id": "a"}, unasked, unasked)
+    rows = jsonl(ASKED | {"id": "a"}, UNASKED, UNASKED)
     report = roundtrip(rows, via="tencent-csv", redact=True)
     names = "field", "records", "left", "right", "line", "reason"
 
@@ -260,18 +253,12 @@ def test_constants_give_nothing_that_a_record_did_not_have() -> None:
 
 def test_scores_are_filled_in_on_the_way_back() -> None:
     """A metric gives a score that the other format has no place for."""
-    row = {
-        "schema_version": "instance_level_eval_0.2.0",
-        "evaluation_id": "e",
-        "model_id": "m",
-        "evaluation_name": "n",
-        "sample_id": "1",
-        "interaction_type": "single_turn",
-        "input": {"raw": "q", "reference": "r"},
-        "output": {"raw": "r"},
-        "answer_attribution": [],
-        "evaluation": {"score": 0.0, "is_correct": False},
-    }
+    wrong = {"score": 0.0, "is_correct": False}
+    row = eee_sample(
+        schema_version="instance_level_eval_0.2.0",
+        output={"raw": "r"},
+        evaluation=wrong,
+    )
     given = {"evaluation_id": "e", "evaluation_name": "n"}
     without = roundtrip(jsonl(row), via="nemo", constants=given)
     scored = roundtrip(jsonl(row), via="nemo", constants=given, score="em")
@@ -335,12 +322,8 @@ def test_error_for_a_record_without_the_model_lists_its_models() -> None:
 def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
     """A value that the other format's rules refuse is reported as `convert` does."""
     record = {"id": "1", "prompt": "q", "outputs": [{"text": "a"}]}
-    report = roundtrip(
-        jsonl(record),
-        via="record",
-        from_="record",
-        constants={"outputs.index": -5},
-    )
+    wrong = {"outputs.index": -5}
+    report = roundtrip(jsonl(record), via="record", from_="record", constants=wrong)
     reasons = [each.reason for each in report.fields.values() if each.reason]
 
     assert ["must be at least 0" in reason for reason in reasons] == [True]
@@ -348,9 +331,8 @@ def test_a_row_that_convert_would_refuse_is_a_failure() -> None:
 
 def test_answers_decide_through_which_of_a_family_records_go(tmp_path: Path) -> None:
     """It is the one that `convert` writes, by all answers, also mapped ones."""
-    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
     path = tmp_path / "asked.jsonl"
-    path.write_bytes(jsonl(asked | {"said": "a"}))
+    path.write_bytes(jsonl(NEMO_QUESTION | {"said": "a"}))
     unanswered = jsonl({"prompt": "q", "references": ["r"], "outputs": []})
     mapped = run(path, "--via", "nemo", "--map", "response=said")
     without = run("--via", "nemo", "--from", "record", stdin=unanswered)
@@ -368,12 +350,8 @@ def test_columns_of_a_table_are_mapped() -> None:
     read = roundtrip(table, via="nemo-input", columns=columns)
     mapped = ["--map", "prompt=question,references=gold"]
     there = run("--via", "csv", "--from", "harpia", *mapped, stdin=jsonl(INSTANCE))
-    one_of_two = roundtrip(
-        jsonl(INSTANCE | {"question": "x"}),
-        via="csv",
-        from_="harpia",
-        columns=columns,
-    )
+    both = jsonl(INSTANCE | {"question": "x"})
+    one_of_two = roundtrip(both, via="csv", from_="harpia", columns=columns)
 
     with pytest.raises(MapError, match=r"no row of .* has such a key"):
         roundtrip(jsonl(INSTANCE), via="nemo", from_="harpia", columns=columns)
@@ -386,13 +364,11 @@ def test_columns_of_a_table_are_mapped() -> None:
 @pytest.mark.parametrize("via", ["nemo", "nemo-output"])
 def test_a_mapped_key_has_what_the_other_format_requires(via: str) -> None:
     """Rows go through the format of answers if a map names theirs, as in `convert`."""
-    row = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    rows = jsonl(NEMO_QUESTION | {"said": "a"})
     given = {"from_": "nemo-input", "columns": {"response": "said"}}
-    report = roundtrip(jsonl(row | {"said": "a"}), via=via, **given)
-    result = run(
-        *("--via", via, "--from", "nemo-input", "--map", "response=said"),
-        stdin=jsonl(row | {"said": "a"}),
-    )
+    report = roundtrip(rows, via=via, **given)
+    words = ("--via", via, "--from", "nemo-input", "--map", "response=said")
+    result = run(*words, stdin=rows)
 
     # The first format has no place for what the key holds.
     assert set(report.fields) == {"outputs"}
@@ -484,8 +460,7 @@ def test_repeated_ids_have_the_place_of_the_last_file() -> None:
 
 def test_an_id_that_is_given_is_that_of_all_records() -> None:
     """--set id=VALUE is taken instead of numbers, and repeats, as in `convert`."""
-    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
-    rows = jsonl(asked, asked | {"prompt": "p"})
+    rows = jsonl(NEMO_QUESTION, NEMO_QUESTION | {"prompt": "p"})
     numbered = roundtrip(rows, via="harpia", constants={"response": "a"})
     given = roundtrip(rows, via="harpia", constants={"response": "a", "id": "x"})
 
@@ -509,18 +484,7 @@ def test_rows_that_cannot_be_joined_are_a_difference() -> None:
 
 def test_fields_kept_on_the_way_there_need_no_value_back() -> None:
     """With --keep-extra a required field comes back, and without it that is named."""
-    row = {
-        "schema_version": "0.2.0",
-        "evaluation_id": "e",
-        "model_id": "o/m",
-        "evaluation_name": "n",
-        "sample_id": "1",
-        "interaction_type": "single_turn",
-        "input": {"raw": "q", "reference": "r"},
-        "output": {"raw": "a"},
-        "answer_attribution": [],
-        "evaluation": {"score": 1.0, "is_correct": True},
-    }
+    row = eee_sample()
     lost = roundtrip(jsonl(row), via="haystack")
     (line,) = lost.fields.values()
 
@@ -535,13 +499,8 @@ def test_the_filter_of_the_written_scores_is_chosen(
 ) -> None:
     """Scores of `--filter` make the round trip, and those of the first without it."""
     scores = [
-        {
-            "metric": "em",
-            "value": value,
-            "is_correct": bool(value),
-            "evaluation_name": "n",
-            "signature": f"em|impl:tool|filter:{name}",
-        }
+        {"metric": "em", "value": value, "is_correct": bool(value)}
+        | {"evaluation_name": "n", "signature": f"em|impl:tool|filter:{name}"}
         for name, value in (("strict", 0.0), ("loose", 1.0))
     ]
     answer = {"model": "o/m", "text": "a", "scores": scores}
@@ -555,14 +514,8 @@ def test_the_filter_of_the_written_scores_is_chosen(
     )
     change = found.fields.get("outputs.scores.value")
     arguments = () if chosen is None else ("--filter", chosen)
-    printed = run(
-        "--via",
-        "eee@0.2.0",
-        "--set",
-        "evaluation_id=e",
-        *arguments,
-        stdin=jsonl(row),
-    ).stdout
+    words = ("--via", "eee@0.2.0", "--set", "evaluation_id=e", *arguments)
+    printed = run(*words, stdin=jsonl(row)).stdout
 
     assert (change is not None) == bool(value)
     assert (b"0.0 became 1.0" in printed) == bool(value)
@@ -572,8 +525,6 @@ def test_the_prompt_that_makes_the_round_trip_is_chosen() -> None:
     """With --prompt formatted the text that the model got is the prompt."""
     answer = {"model": "m", "text": "a", "formatted_prompt": "Q: q A:"}
     row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [answer]}
-    printed = run(
-        "--via", "nemo-output", "--prompt", "formatted", stdin=jsonl(row)
-    ).stdout
+    words = ("--via", "nemo-output", "--prompt", "formatted")
 
-    assert b'prompt: "q" became "Q: q A:"' in printed
+    assert b'prompt: "q" became "Q: q A:"' in run(*words, stdin=jsonl(row)).stdout

@@ -11,21 +11,11 @@ from harpia_formats import convert
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl
 from outcomes_of_fields import field_lines_in
+from sample_rows import eee_sample
 
 #: The name of the file of losses.
 LOSSES = "losses.json"
-SAMPLE: dict[str, Any] = {
-    "schema_version": "0.2.0",
-    "evaluation_id": "e",
-    "model_id": "m",
-    "evaluation_name": "n",
-    "sample_id": "1",
-    "interaction_type": "single_turn",
-    "input": {"raw": "q", "reference": "r"},
-    "output": {"raw": "a"},
-    "answer_attribution": [],
-    "evaluation": {"score": 1, "is_correct": True},
-}
+SAMPLE = eee_sample()
 CHAT: dict[str, Any] = {
     "messages": [{"role": "user", "content": "q"}],
     "ref_answer": "r",
