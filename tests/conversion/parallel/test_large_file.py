@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -86,8 +85,7 @@ def record_of(number: int, chance: random.Random) -> dict[str, Any]:
 def records(count: int, seed: int = 0) -> bytes:
     """Return records as lines."""
     chance = random.Random(seed)  # noqa: S311 - a test needs a seed, not secrecy
-    rows = (json.dumps(record_of(number, chance)) for number in range(count))
-    return "".join(f"{row}\n" for row in rows).encode()
+    return jsonl(*(record_of(number, chance) for number in range(count)))
 
 
 def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
@@ -143,8 +141,11 @@ def assert_same(
     *,
     processes: tuple[int, ...] = (1, 2),
     **options: Any,
-) -> bytes:
-    """Assert that one and several processes come to the same; return the output."""
+) -> tuple[bytes, dict[str, Any]]:
+    """Assert that one and several processes come to the same.
+
+    Return the output, and the report of the conversion.
+    """
     first = source[0] if isinstance(source, list) else source
     one, *others = (
         result_or_error(source, target, first.parent / "output", jobs, **options)
@@ -153,8 +154,7 @@ def assert_same(
 
     for other in others:
         assert other == one
-    data: bytes = one[0]
-    return data
+    return one[0], one[2]
 
 
 PAIRS = [(source, target) for source in CONTAINERS for target in CONTAINERS]
@@ -163,8 +163,8 @@ SHORT = [(LINES, TABLE), (ARRAY, LINES), (WRAPPED, COLUMNS), (COLUMNS, WRAPPED)]
 
 def _check_pair(source: str, target: str, folder: Path, seed: int) -> None:
     file = source_of(source, folder, 300, seed)
-    processes = (1, 3)
-    assert assert_same(file, target, processes=processes, from_=source, constants=GIVEN)
+    given: dict[str, Any] = {"from_": source, "constants": GIVEN}
+    assert assert_same(file, target, processes=(1, 3), **given)[0]
 
 
 @pytest.mark.parametrize(("source", "target"), SHORT)
@@ -258,8 +258,7 @@ def test_rows_are_counted_up_to_the_one_that_ends_the_run(
     file = tmp_path / "in.jsonl"
     file.write_bytes(b"".join(rows))
     given: dict[str, Any] = {"from_": "record", "constants": GIVEN, **options}
-    assert_same(file, "nemo-output", **given)
-    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 2, **given)
+    _, found = assert_same(file, "nemo-output", **given)
     summary = found["report"]["summary"]
 
     assert len(answered) > 6
@@ -278,37 +277,31 @@ def test_an_error_ends_a_table_wherever_its_batch_ends(
     file = tmp_path / "in.csv"
     file.write_bytes(b"prompt,references,response\n" + b"".join(rows))
     given: dict[str, Any] = {"from_": "csv", "constants": GIVEN}
-    assert_same(file, "nemo-output", **given)
-    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 2, **given)
+    _, found = assert_same(file, "nemo-output", **given)
 
     assert answered
     assert found["report"]["summary"]["records"] == at + 1
+
+
+def file_with_faults(folder: Path, odd: dict[str, Any]) -> Path:
+    """Return a file of records with a broken line and, soon behind it, an odd one."""
+    rows = [jsonl({"id": number, **WHOLE}) for number in range(4_000)]
+    rows[3_499], rows[3_504] = b'{"bad"\n', jsonl(odd)
+    file = folder / "in.jsonl"
+    file.write_bytes(b"".join(rows))
+    return file
 
 
 def test_losses_behind_a_row_that_is_left_out_have_their_lines(
     tmp_path: Path, answered: list[list[Part] | None]
 ) -> None:
     """A field that only a row behind an invalid one has is lost in the line of it."""
-    rows = [jsonl({"id": number, **WHOLE}) for number in range(4_000)]
-    rows[3_499] = b'{"bad"\n'
-    rows[3_504] = jsonl({"id": 3_504, **WHOLE, "metadata": {"only_here": 1}})
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(b"".join(rows))
-    lines = []
-    for jobs in (1, 2):
-        report = convert(
-            file,
-            to="nemo-output",
-            from_="record",
-            output=tmp_path / str(jobs),
-            on_invalid="skip",
-            constants=GIVEN,
-            jobs=jobs,
-        )
-        losses = report.to_dict()["losses"]
-        lines.append([one["line"] for one in losses if "only_here" in one["field"]])
+    file = file_with_faults(tmp_path, {"id": 3_504, **json.loads(LOSSY)})
+    given: dict[str, Any] = {"from_": "record", "on_invalid": "skip"}
+    _, found = assert_same(file, "nemo-output", constants=GIVEN, **given)
+    lines = [one["line"] for one in found["losses"] if "only_here" in one["field"]]
 
-    assert lines == [[3_505], [3_505]]
+    assert lines == [3_505]
     assert any(parts and len(parts) == 3 for parts in answered)
 
 
@@ -319,14 +312,9 @@ def test_groups_of_problems_have_one_order(
 
     Rows are read together in one process that several read apart.
     """
-    rows = [jsonl({"id": number, **WHOLE}) for number in range(4_000)]
-    rows[3_499] = b'{"bad"\n'
-    rows[3_504] = jsonl({"id": 3_504, "system": "s", "outputs": []})
-    file = tmp_path / "in.jsonl"
-    file.write_bytes(b"".join(rows))
+    file = file_with_faults(tmp_path, {"id": 3_504, "system": "s", "outputs": []})
     given: dict[str, Any] = {"from_": "record", "on_invalid": "skip"}
-    assert_same(file, "nemo-output", constants=GIVEN, **given)
-    _, _, found, *_ = result_or_error(file, "nemo-output", tmp_path / "o", 1, **given)
+    _, found = assert_same(file, "nemo-output", constants=GIVEN, **given)
 
     assert answered
     assert [each["code"][0] for each in found["report"]["groups"]] == ["J", "L"]
@@ -381,7 +369,7 @@ def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:
     rows = [f'"q {number}\n{"x" * 300}",r' for number in range(300)]
     file = tmp_path / "in.csv"
     file.write_text("\n".join(["prompt,references", *rows]) + "\n")
-    data = assert_same(file, "harpia", constants={"outputs.text": "a"})
+    data, _ = assert_same(file, "harpia", constants={"outputs.text": "a"})
 
     assert [row["id"] for row in json.loads(data)["instances"]][-1] == "300"
 
@@ -396,7 +384,7 @@ def test_late_columns_of_a_table_are_those_of_one_process(tmp_path: Path) -> Non
                 row[key] = ["x"] if key == "choices" else "x"
     file = tmp_path / "rows.jsonl"
     file.write_bytes(jsonl(*rows))
-    header = assert_same(file, TABLE, from_="record").partition(b"\n")[0]
+    header = assert_same(file, TABLE, from_="record")[0].partition(b"\n")[0]
 
     assert {*late} <= {*header.decode().split(",")}
 
@@ -411,7 +399,7 @@ def test_ids_that_are_numbers_count_valid_records_only(tmp_path: Path) -> None:
         rows[150:150] = ["", '{"prompt": 1}']
         files.append(tmp_path / f"{number}.jsonl")
         files[-1].write_text("\n".join(rows) + "\n")
-    data = assert_same(
+    data, _ = assert_same(
         files, "harpia", from_="record", on_invalid="skip", constants=GIVEN
     )
     found = [row["id"] for row in json.loads(data)["instances"]]
@@ -425,7 +413,7 @@ def test_a_header_in_a_large_file_comes_back(tmp_path: Path) -> None:
     first, *rows = jsonl_rows(records(300))
     file = tmp_path / "rows.jsonl"
     file.write_bytes(jsonl(first | {"header": {"metrics": metrics}}, *rows))
-    data = assert_same(file, "harpia", from_="record", constants=GIVEN)
+    data, _ = assert_same(file, "harpia", from_="record", constants=GIVEN)
 
     assert json.loads(data)["metrics"] == metrics
 
@@ -434,7 +422,7 @@ def test_repeated_ids_are_found_across_units(tmp_path: Path) -> None:
     """An id that two units have is an error, as in one process."""
     file = source_of("record", tmp_path, 300)
     file.write_bytes(file.read_bytes() + records(1))
-    data = assert_same(file, "harpia", from_="record", constants=GIVEN)
+    data, _ = assert_same(file, "harpia", from_="record", constants=GIVEN)
 
     assert data == b""
 
@@ -469,7 +457,7 @@ def test_compressed_lines_are_converted_by_workers(
     file = source_of(LINES, tmp_path, 300)
     packed = tmp_path / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
-    assert assert_same(packed, ARRAY)
+    assert assert_same(packed, ARRAY)[0]
 
     assert len(answered) > 3
 
@@ -495,8 +483,8 @@ def test_models_that_workers_read_are_listed(
 ) -> None:
     """If no answer is of the model, the error lists those of all records."""
     file = source_of("record", tmp_path, 300)
-    late = {"prompt": "q", "outputs": [{"model": "late", "text": "a"}]}
-    file.write_bytes(file.read_bytes() + json.dumps(late).encode() + b"\n")
+    late = jsonl({"prompt": "q", "outputs": [{"model": "late", "text": "a"}]})
+    file.write_bytes(file.read_bytes() + late)
     for jobs in (1, 2):
         with pytest.raises(ConversionError, match="'n', 'm', 'late'"):
             result_or_error(file, "csv", tmp_path / "o.csv", jobs, model="x")
@@ -585,8 +573,9 @@ def test_rows_that_kill_two_workers_are_reported(
     """They are undetermined (V901): nothing is written, or the other rows are."""
     monkeypatch.setattr(ranges, "run_range", dying)
     file = source_of(format_, tmp_path, 400)
+    given = {"on_invalid": how, "constants": GIVEN}
     data, problems, report, *_ = result_or_error(
-        file, "harpia", tmp_path / "out", 2, on_invalid=how, constants=GIVEN
+        file, "harpia", tmp_path / "out", 2, **given
     )
     (count,) = report["report"]["files"]
     written = len(json.loads(data)["instances"]) if data else 0
@@ -648,9 +637,8 @@ def test_folder_for_rows_is_deleted(
     assert not any(folder.exists() for folder in folders)
 
 
-def _interrupted() -> Iterator[Any]:
+def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
-    yield
 
 
 def test_interrupt_ends_the_workers(
@@ -658,7 +646,7 @@ def test_interrupt_ends_the_workers(
 ) -> None:
     """An interrupt ends the run, and leaves neither output nor processes."""
     file = source_of(LINES, tmp_path, 300)
-    monkeypatch.setattr(RangeConversion, "_deliver", lambda *_: next(_interrupted()))
+    monkeypatch.setattr(RangeConversion, "_deliver", _interrupted)
     output = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         result_or_error(file, ARRAY, output, 2)
