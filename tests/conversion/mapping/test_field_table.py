@@ -19,16 +19,8 @@ from harpia_formats.plugins import (
 )
 from known_formats import WRITABLE, adapter_named
 
-PROMPT = FieldMapping(("question",), "prompt")
-ANSWER = FieldMapping(("answer",), "outputs.text")
-BY_KEY = FieldMapping(
-    ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"
-)
-
-
-def without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of a row that are not null."""
-    return {key: value for key, value in row.items() if value is not None}
+VALUE, METRIC = "outputs.scores.value", "outputs.scores.metric"
+TEXT = "outputs.text"
 
 
 def field(path: str, record_path: str, **more: Any) -> FieldMapping:
@@ -36,81 +28,74 @@ def field(path: str, record_path: str, **more: Any) -> FieldMapping:
     return FieldMapping(tuple(path.split(".")), record_path, **more)
 
 
+def by_key(path: str, value: str = VALUE, key: str = METRIC) -> FieldMapping:
+    """Return the field of scores by keys that are data."""
+    return field(path, value, key_record_path=key)
+
+
+def read_nothing(*_: Any) -> dict[str, Any]:
+    """Return that a row has no fields."""
+    return {}
+
+
+def without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a row that are not null."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
+PROMPT, ANSWER = field("question", "prompt"), field("answer", TEXT)
+BY_KEY = by_key("scores.*")
+ALONE = "next to scores by key there is no place for another"
+TOGETHER = "'*' and `key_record_path` go together"
+OF_SCORES = "a.*: keys that are data are fields of scores"
+SEVERAL = "a: one key is several fields by `own_keys` only"
+OWN_OBJECT = "keys that are data need their own object"
+NO_READER = "`own_keys`, `removes_own` and `run_of` need `read_own`"
+ANY_ALONE = "any key as an own one needs `in_order` alone"
+OF_OTHERS = "`read_own` returns the outputs, and fields are of others"
+ANY: dict[str, Any] = {"own_keys": ("*",), "read_own": read_nothing}
+
+
 @for_each_case(
-    "fields, reason",
+    "reason, fields, more",
     [
+        (ALONE, [BY_KEY, field("score", VALUE)], {}),
+        (ALONE, [BY_KEY, field("why", "outputs.scores.signature")], {}),
+        (f"a.*: {TOGETHER}", [field("a.*", VALUE)], {}),
+        (f"a.b: {TOGETHER}", [by_key("a.b", key="outputs.scores.x")], {}),
+        ("a: a record has no field 'none'", [field("a", "none")], {}),
+        (OF_SCORES, [by_key("a.*", TEXT)], {}),
+        (OF_SCORES, [by_key("a.*", key="outputs.model")], {}),
+        ("a.b: a is a field itself", [field("a", "prompt"), field("a.b", TEXT)], {}),
+        (SEVERAL, [field("a", "prompt"), field("a", TEXT)], {}),
+        (SEVERAL, [field("a.b", TEXT), field("a", "prompt")], {}),
+        (f"scores.x: {OWN_OBJECT}", [BY_KEY, field("scores.x", "prompt")], {}),
+        (f"scores.*: {OWN_OBJECT}", [field("scores.x", "prompt"), BY_KEY], {}),
+        (f"*: {OWN_OBJECT}", [by_key("*")], {}),
+        (NO_READER, [PROMPT], {"own_keys": ("question",)}),
+        (NO_READER, [PROMPT], {"removes_own": True}),
+        (NO_READER, [PROMPT], {"run_of": dict}),
+        (ANY_ALONE, [PROMPT], ANY),
+        (ANY_ALONE, [PROMPT], {**ANY, "in_order": True, "removes_own": True}),
         (
-            [BY_KEY, field("score", "outputs.scores.value")],
-            "next to scores by key there is no place for another",
-        ),
-        (
-            [BY_KEY, field("why", "outputs.scores.signature")],
-            "next to scores by key there is no place for another",
-        ),
-        (
-            [field("a.*", "outputs.scores.value")],
-            "a.*: '*' and `key_record_path` go together",
-        ),
-        (
-            [field("a.b", "outputs.scores.value", key_record_path="outputs.scores.x")],
-            "a.b: '*' and `key_record_path` go together",
-        ),
-        ([field("a", "none")], "a: a record has no field 'none'"),
-        (
-            [field("a.*", "outputs.text", key_record_path="outputs.scores.metric")],
-            "a.*: keys that are data are fields of scores",
-        ),
-        (
-            [field("a.*", "outputs.scores.value", key_record_path="outputs.model")],
-            "a.*: keys that are data are fields of scores",
-        ),
-        (
-            [field("a", "prompt"), field("a.b", "outputs.text")],
-            "a.b: a is a field itself",
-        ),
-        (
-            [field("a", "prompt"), field("a", "outputs.text")],
-            "a: one key is several fields by `own_keys` only",
-        ),
-        (
-            [field("a.b", "outputs.text"), field("a", "prompt")],
-            "a: one key is several fields by `own_keys` only",
-        ),
-        (
-            [BY_KEY, field("scores.x", "prompt")],
-            "scores.x: keys that are data need their own object",
-        ),
-        (
-            [field("scores.x", "prompt"), BY_KEY],
-            "scores.*: keys that are data need their own object",
-        ),
-        (
-            [
-                field(
-                    "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
-                )
-            ],
-            "*: keys that are data need their own object",
+            OF_OTHERS,
+            [field("answers.text", TEXT), field("model", "outputs.model")],
+            {"own_keys": ("answers",), "read_own": read_nothing},
         ),
     ],
 )
 def test_a_table_that_contradicts_itself(
-    fields: list[FieldMapping], reason: str
+    reason: str, fields: list[FieldMapping], more: dict[str, Any]
 ) -> None:
-    """The field that has no place of its own is named."""
+    """The field that has no place of its own is named, or what needs a function."""
     with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
-        FieldTable("own", tuple(fields))
+        FieldTable("own", tuple(fields), **more)
 
 
 def test_tables_that_do_not() -> None:
     """Plain fields of all levels, and scores by key alone, are good tables."""
-    levels = (
-        PROMPT,
-        ANSWER,
-        field("a", "outputs.scores.value"),
-        field("b", "outputs.scores.metric"),
-    )
-    table, by_key = FieldTable("own", levels), FieldTable("own", (BY_KEY, PROMPT))
+    levels = (PROMPT, ANSWER, field("a", VALUE), field("b", METRIC))
+    table, scored = FieldTable("own", levels), FieldTable("own", (BY_KEY, PROMPT))
     score = Score(metric="em", value=1)
     rows: list[tuple[Any, dict[str, Any]]] = [
         ([], {"question": "q"}),
@@ -122,7 +107,7 @@ def test_tables_that_do_not() -> None:
         record = Record(prompt="q", outputs=outputs)
         assert table.read(row) == record
         assert table.write(record, FieldOutcomes()) == row
-    assert by_key.read({"question": "q", "scores": {"em": 1}}) == record
+    assert scored.read({"question": "q", "scores": {"em": 1}}) == record
     first = Record(prompt="q", outputs=[Output(text="x"), Output(text="y")])
     assert table.write(first, FieldOutcomes()) == rows[1][1]
 
@@ -132,12 +117,7 @@ def test_the_first_of_several_keys_is_one_field() -> None:
     table = FieldTable(
         "own", (field("a", "prompt"), field("id", "id"), field("b", "prompt"))
     )
-    rows: list[dict[str, Any]] = [
-        {"b": "y", "a": "x"},
-        {"b": "y", "a": 1},
-        {"b": "y"},
-        {"b": 2},
-    ]
+    rows: list[Any] = [{"b": "y", "a": "x"}, {"b": "y", "a": 1}, {"b": "y"}, {"b": 2}]
 
     assert [table.read(row) for row in rows] == [
         Record(prompt="x", extra={"own": {"b": "y"}}),
@@ -145,36 +125,13 @@ def test_the_first_of_several_keys_is_one_field() -> None:
         Record(prompt="y"),
         Record(extra={"own": {"b": 2}}),
     ]
-    assert table.write(Record(prompt="x", id="i"), FieldOutcomes()) == {
-        "a": "x",
-        "id": "i",
-    }
-
-
-def test_own_keys_need_their_function() -> None:
-    """Keys that a function reads or removes, and what it is given, need it."""
-    halves: tuple[dict[str, Any], ...] = (
-        {"own_keys": ("question",)},
-        {"removes_own": True},
-        {"run_of": dict},
-    )
-    for more in halves:
-        with pytest.raises(
-            ValueError,
-            match=r"^`own_keys`, `removes_own` and `run_of` need `read_own`$",
-        ):
-            FieldTable("own", (PROMPT,), **more)
-    fields = (field("answers.text", "outputs.text"), field("model", "outputs.model"))
-    with pytest.raises(ValueError, match="returns the outputs, and fields are of oth"):
-        FieldTable("own", fields, own_keys=("answers",), read_own=lambda _, __: {})
+    row = table.write(Record(prompt="x", id="i"), FieldOutcomes())
+    assert row == {"a": "x", "id": "i"}
 
 
 def test_own_keys_are_those_of_all_fields_unless_given() -> None:
     """A function without keys reads every field; "*" is no key of a row."""
-    any_key = field(
-        "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
-    )
-    fields = (PROMPT, field("chat.text", "references"), any_key)
+    fields = (PROMPT, field("chat.text", "references"), by_key("*"))
     table = FieldTable("own", fields, read_own=lambda row, _: {"prompt": row["chat"]})
 
     assert table.own_keys == ("question", "chat")
@@ -192,16 +149,11 @@ def test_any_key_may_be_an_own_one() -> None:
         return {"prompt": row["question"]}
 
     fields = (PROMPT, field("count", "outputs.index"))
-    more: dict[str, Any] = {"own_keys": ("*",), "read_own": read_own}
-    table = FieldTable("own", fields, in_order=True, **more)
+    table = FieldTable("own", fields, in_order=True, own_keys=("*",), read_own=read_own)
     record = table.read({"by": 1, "question": "q", "a": 2})
 
     assert record == Record(prompt="q", extra={"own": {"z": {}, "b": 1}})
     assert [*(record.extra or {})["own"]] == ["z", "b"]
-    wrong: tuple[dict[str, Any], ...] = ({}, {"in_order": True, "removes_own": True})
-    for flags in wrong:
-        with pytest.raises(ValueError, match=r"^any key .* needs `in_order` alone$"):
-            FieldTable("own", fields, **more, **flags)
 
 
 def test_rows_are_read_with_what_stands_around_them() -> None:
@@ -289,7 +241,7 @@ def test_rows_are_not_read_by_fields_where_more_decides() -> None:
 
 def test_fields_that_are_read_and_not_written() -> None:
     """An adapter that writes needs a function for what a function reads."""
-    table = FieldTable("own", (PROMPT,), read_own=lambda _, __: {})
+    table = FieldTable("own", (PROMPT,), read_own=read_nothing)
 
     with pytest.raises(
         ValueError, match=r"^`read_own` needs `write_own`, or `is_read_only`$"
@@ -300,12 +252,9 @@ def test_fields_that_are_read_and_not_written() -> None:
 
 def test_a_function_for_any_key() -> None:
     """It reads a table of no other fields, and writes it though nothing is kept."""
-    any_key = field(
-        "*", "outputs.scores.value", key_record_path="outputs.scores.metric"
-    )
     table = FieldTable(
         "own",
-        (any_key,),
+        (by_key("*"),),
         read_own=lambda row, _: {"prompt": row["q"]},
         write_own=lambda record, _, __: {"q": record.prompt},
         removes_own=True,
@@ -367,6 +316,12 @@ def test_rows_of_some_keys() -> None:
         ({"a": 1}, {"a": {}}, {"a": 1}, ["a"]),
         ({"a": {"b": 1}}, {"a": {"c": 2}}, {"a": {"b": 1, "c": 2}}, []),
         ({"a": {"b": 1}}, {"a": {"b": 2, "c": 3}}, {"a": {"b": 1, "c": 3}}, ["a"]),
+        (
+            {"a": 1, "b": 0},
+            {"a": 2, "b": 1, "c": 3},
+            {"a": 1, "b": 0, "c": 3},
+            ["a", "b"],
+        ),
     ],
 )
 def test_what_a_row_lacks_is_merged(
@@ -376,7 +331,9 @@ def test_what_a_row_lacks_is_merged(
     outcomes = FieldOutcomes()
 
     assert FieldTable("own", (PROMPT,)).finish(row, rest, outcomes) == whole
-    assert [each.path for each in outcomes.entries] == [f"extra.own.{n}" for n in taken]
+    assert outcomes_of(outcomes) == [
+        (Outcome.DROPPED, f"extra.own.{key}", "its place is taken") for key in taken
+    ]
 
 
 def outcomes_of(outcomes: FieldOutcomes) -> list[tuple[Outcome, str, str]]:
@@ -384,26 +341,15 @@ def outcomes_of(outcomes: FieldOutcomes) -> list[tuple[Outcome, str, str]]:
     return [(each.outcome, each.path, each.how) for each in outcomes.entries]
 
 
-def test_members_that_are_no_fields() -> None:
-    """They are merged into the row or follow in order; what has no place is named."""
-    merged, ordered = FieldOutcomes(), FieldOutcomes()
+def test_members_that_stand_in_order() -> None:
+    """They follow in their order as they are; what has no place is named."""
+    ordered = FieldOutcomes()
     kept = {"a": {"x": 1, "y": 2}, "b": 1, "c": 3}
-    table = FieldTable("own", (PROMPT,))
-    row = table.finish({"a": {"x": 0}, "b": 0}, dict(kept), merged)
-    assert row == {"a": {"x": 0, "y": 2}, "b": 0, "c": 3}
-    assert outcomes_of(merged) == [
-        (Outcome.DROPPED, "extra.own.a", "its place is taken"),
-        (Outcome.DROPPED, "extra.own.b", "its place is taken"),
-    ]
+    fields = (field("c", "prompt"),)
+    table = FieldTable("own", fields, read_own=read_nothing, in_order=True)
+    row = table.finish({"b": 0}, kept, ordered)
 
-    table = FieldTable(
-        "own",
-        (field("c", "prompt"),),
-        own_keys=("c",),
-        read_own=lambda _, __: {},
-        in_order=True,
-    )
-    row = table.finish({"b": 0}, dict(kept), ordered)
+    assert table.own_keys == ("c",)
     assert row == {"b": 0, "a": {"x": 1, "y": 2}}
     assert outcomes_of(ordered) == [
         (Outcome.DROPPED, "extra.own.b", "the key belongs to another field"),
@@ -415,9 +361,7 @@ def written_scores(
     scores: list[Score] | None, path: str = "scores.*", **more: Any
 ) -> tuple[dict[str, Any], list[tuple[Outcome, str, str]]]:
     """Return the row that scores by key become, and what was noted."""
-    given = field(
-        path, "outputs.scores.value", key_record_path="outputs.scores.metric", **more
-    )
+    given = field(path, VALUE, key_record_path=METRIC, **more)
     outcomes = FieldOutcomes()
     record = Record() if scores is None else Record(outputs=[Output(scores=scores)])
     row = FieldTable("own", (given,)).write(record, outcomes)
@@ -451,17 +395,11 @@ def test_scores_by_key() -> None:
 
     assert written_scores([em, f1]) == ({"scores": {"em": 1, "f1": 0.5}}, [])
     assert written_scores([em], "a.b.*") == ({"a": {"b": {"em": 1}}}, [])
-    assert written_scores([em, Score(metric="em", value=2)]) == (
-        {"scores": {"em": 1}},
-        [lost],
-    )
-    assert written_scores([Score(value=2)]) == ({}, [lost])
-    assert written_scores([Score(metric="em")]) == ({}, [lost])
-    assert written_scores([Score(metric="x"), em]) == ({"scores": {"em": 1}}, [lost])
-    assert written_scores([em, Score(signature="x")]) == (
-        {"scores": {"em": 1}},
-        [lost],
-    )
+    for bare in (Score(value=2), Score(metric="em")):
+        assert written_scores([bare]) == ({}, [lost])
+    several = [em, Score(metric="em", value=2)], [Score(metric="x"), em]
+    for scores in (*several, [em, Score(signature="x")]):
+        assert written_scores(scores) == ({"scores": {"em": 1}}, [lost])
     # What holds neither is another field, of which others tell.
     assert written_scores([Score(signature="x")]) == ({}, [])
     assert written_scores(None) == written_scores([]) == ({}, [])
