@@ -1,8 +1,6 @@
 """Fields of records that are read from keys which the format has no place for."""
 
 import functools
-import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,15 @@ from harpia_formats import (
     MapError,
     Record,
     ValidationFailed,
-    convert,
     read,
     score,
     stats,
     validate,
 )
-from harpia_formats.model.record import as_dict
 from harpia_formats.plugins import Outcome
-from json_lines import jsonl
+from json_lines import jsonl, jsonl_rows
 from outcomes_of_fields import field_lines_in
+from unchecked import converted
 
 MAP = {"response": "model_response", "references": "expected_answer"}
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -86,23 +83,15 @@ def test_fields_of_an_answer_are_added_to_it() -> None:
     assert (output.text, output.model) == ("4", "m")
 
 
-def test_conversion_writes_the_fields(tmp_path: Path) -> None:
+def test_conversion_writes_the_fields() -> None:
     """A conversion of rows writes the fields of mapped keys as its own."""
-    path = tmp_path / "chat.jsonl"
-    path.write_bytes(jsonl(*[chat(model_response="4")] * 3))
-    convert(
-        path,
-        to="tencent-outputs",
-        output=tmp_path / "out.jsonl",
-        columns={"response": "model_response"},
-        constants={"model": "m"},
-    )
-    lines = (tmp_path / "out.jsonl").read_bytes().splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = jsonl(*[chat(model_response="4")] * 3)
+    given = {"columns": {"response": "model_response"}, "constants": {"model": "m"}}
+    output, _ = converted(rows, to="tencent-outputs", **given)
 
-    assert [row["model_outputs"][0]["responses"] for row in rows] == [
-        [{"content": "4"}]
-    ] * 3
+    for row in jsonl_rows(output):
+        assert row["model_outputs"][0]["responses"] == [{"content": "4"}]
+    assert output.count(b"\n") == 3
 
 
 @pytest.mark.parametrize(
@@ -126,12 +115,7 @@ def test_a_missing_key_is_why_a_record_ends_the_conversion() -> None:
     """A record that lacks what is required names the key, as far as rows were read."""
     rows = jsonl(*[chat(answer="4")] * 3)
     with pytest.raises(MapError, match="no row of <data> up to here has such a key"):
-        convert(
-            rows,
-            to="nemo-input",
-            output=io.BytesIO(),
-            columns={"references": "answr"},
-        )
+        converted(rows, to="nemo-input", columns={"references": "answr"})
 
 
 def question(**others: Any) -> dict[str, Any]:
@@ -142,27 +126,17 @@ def question(**others: Any) -> dict[str, Any]:
 
 def test_paths_reach_into_values() -> None:
     """A path finds a list, and the item with the label of another key."""
-    columns = {
-        "prompt": "messages.0.content",
-        "choices": "choices.text",
-        "references": "choices.text[answerKey]",
-    }
+    columns = {"prompt": "messages.0.content", "choices": "choices.text"}
+    columns["references"] = "choices.text[answerKey]"
     record = only(jsonl(question()), columns=columns)
+    kept = {"answerKey": "B", "choices": question()["choices"]}
 
-    assert (record.prompt, record.choices, record.references) == (
-        "2+2?",
-        ["3", "4"],
-        ["4"],
-    )
-    assert record.extra is not UNSET
-    assert record.extra["tencent"] == {
-        "answerKey": "B",
-        "choices": question()["choices"],
-    }
+    assert (record.prompt, record.choices) == ("2+2?", ["3", "4"])
+    assert record.references == ["4"]
+    assert record.extra == {"tencent": kept}
 
 
-#: Values of two rows that may not be those of a field, and what was found.
-WRONG_VALUES = for_each_case(
+@for_each_case(
     "field, wrong, found",
     [
         ("response", [5, True], "must be a text, found the number 5"),
@@ -175,13 +149,13 @@ WRONG_VALUES = for_each_case(
         ("category", [[], {}], "must be a text, found an array"),
     ],
 )
-
-
-@WRONG_VALUES
 def test_a_value_of_another_type_is_invalid_for_every_command(
     field: str, wrong: list[Any], found: str
 ) -> None:
-    """What validation refuses of mapped values is not read, and never made a text."""
+    """What validation refuses of mapped values is not read, and never made a text.
+
+    The values of two rows are wrong, and it is told what was found.
+    """
     for key in ("x", "doc.x"):
         columns = {"prompt": "q", field: key}
         # So many rows are read by a typed decoder, without the remarks on each.
@@ -189,9 +163,7 @@ def test_a_value_of_another_type_is_invalid_for_every_command(
         rows += [{"q": "b", "x": one, "doc": {"x": one}} for one in wrong]
         data, options = jsonl(*rows), dict[str, Any](columns=columns)
         report = validate(data, format="json", columns=columns)
-        skipped = convert(
-            data, to="record", output=io.BytesIO(), on_invalid="skip", **options
-        )
+        _, skipped = converted(data, to="record", on_invalid="skip", **options)
 
         assert (report.files[0].valid, report.files[0].invalid) == (70, 2)
         assert found in report.problems[0].message
@@ -210,10 +182,9 @@ def test_a_map_to_a_key_with_invalid_values_only_is_no_missing_key() -> None:
     """Rows that are left out because of a mapped key have it."""
     rows = jsonl({"q": "a", "x": 1}, {"q": "b", "x": 2})
     columns = {"prompt": "q", "response": "x"}
+    _, report = converted(rows, to="record", on_invalid="skip", columns=columns)
     with pytest.raises(ValidationFailed, match=r"2 errors, first .* S102: x"):
-        convert(
-            rows, to="record", output=io.BytesIO(), on_invalid="skip", columns=columns
-        )
+        report.raise_for_errors()
 
 
 def test_an_integer_stays_an_id() -> None:
@@ -265,16 +236,11 @@ def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
         assert record.extra["map"] == {"references": ["4"]}
 
 
-def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
-    tmp_path: Path,
-) -> None:
+def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place() -> None:
     """The table names the mapped path as kept, and the format's own key as dropped."""
-    report = convert(
-        jsonl(ASKED | {"note": {"answer": "four"}}),
-        to="nemo-input",
-        output=tmp_path / "x.jsonl",
-        columns={"references": "note.answer"},
-    )
+    rows = jsonl(ASKED | {"note": {"answer": "four"}})
+    columns = {"references": "note.answer"}
+    _, report = converted(rows, to="nemo-input", columns=columns)
     lines = field_lines_in(report)
 
     assert lines["note.answer (references)"].kept == 1
@@ -286,10 +252,7 @@ def test_a_replaced_value_is_reported_as_lost_where_it_has_no_place(
     [
         ({"in": {"topic": "t"}}, UNSET),
         ({"in": {"topic": "t", "n": 1}}, {"json": {"in": {"n": 1}}}),
-        (
-            {"in": {"topic": "x"}, "in.topic": "t"},
-            {"json": {"in": {"topic": "x"}}},
-        ),
+        ({"in": {"topic": "x"}, "in.topic": "t"}, {"json": {"in": {"topic": "x"}}}),
     ],
 )
 def test_a_value_inside_of_an_object_is_read_once(row: Any, left: Any) -> None:
@@ -326,14 +289,12 @@ def test_a_format_reads_its_own_values_also_if_a_path_does(
 
 def test_a_value_of_an_answer_is_read_once() -> None:
     """A value in what an answer keeps of its row is a field, and kept no more."""
-    (record, *_) = read(
-        FIXTURES / "promptfoo/valid/items.jsonl",
-        columns={"source": "gradingResult.reason"},
-    )
+    columns = {"source": "gradingResult.reason"}
+    (record, *_) = read(FIXTURES / "promptfoo/valid/items.jsonl", columns=columns)
     (output,) = record.outputs
 
     assert record.source == "All assertions passed"
-    assert as_dict(output)["extra"]["promptfoo"]["gradingResult"] == {
+    assert (output.extra or {})["promptfoo"]["gradingResult"] == {
         "pass": True,
         "score": 1,
         "componentResults": [],
@@ -344,14 +305,8 @@ def test_a_used_value_is_no_loss() -> None:
     """A value inside of an object that is read as a field is not counted as dropped."""
     row = {"q": "2+2?", "a": "4", "in": {"topic": "sums"}}
     columns = {"prompt": "q", "references": "a", "category": "in.topic"}
-    report = convert(
-        jsonl(row),
-        to="nemo-input",
-        output=io.BytesIO(),
-        columns=columns,
-        constants={"source": "own"},
-        on_loss="fail",
-    )
+    given = {"columns": columns, "constants": {"source": "own"}}
+    _, report = converted(jsonl(row), to="nemo-input", on_loss="fail", **given)
 
     assert report.written == 1
 
