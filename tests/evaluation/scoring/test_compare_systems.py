@@ -51,6 +51,12 @@ def of_model(name: str) -> bytes:
     return jsonl(*found)
 
 
+def compared(*inputs: Any, **options: Any) -> Any:
+    """Return the report of a comparison of systems, by exact match by default."""
+    data = [one if isinstance(one, bytes) else jsonl(*one) for one in inputs]
+    return compare_scores(*data, **{"metrics": ("em",)} | options)
+
+
 def values(found: Any) -> dict[Any, Any]:
     """Return what is found of each pair of systems, in alphabetical order."""
     result = {}
@@ -72,27 +78,23 @@ def values(found: Any) -> dict[Any, Any]:
 
 def test_models_of_one_file_are_systems() -> None:
     """All pairs of the models are compared, as if each was in a file of its own."""
-    one = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
-    apart = compare_scores(*map(of_model, "abc"), metrics=("em", "f1"))
+    one = compared(rows("a", "b", "c"), metrics=("em", "f1"))
+    apart = compared(*map(of_model, "abc"), metrics=("em", "f1"))
 
-    assert [score.systems for score in one.compared] == 2 * [
-        ("a", "b"),
-        ("a", "c"),
-        ("b", "c"),
-    ]
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [score.systems for score in one.compared] == 2 * pairs
     assert values(one) == values(apart)
     assert [system.name for system in one.systems] == ["a", "b", "c"]
-    assert one.systems[0].scores is not None
     assert one.systems[0].scores["em"].interval is not None
 
 
 def test_a_model_whose_name_is_empty_is_a_system() -> None:
     """It is compared with another model as under any other name."""
     data = rows("a", "b")
-    named = compare_scores(jsonl(*data), metrics=("em",))
+    named = compared(data)
     for row in data:
         row["outputs"][0]["model"] = ""
-    empty = compare_scores(jsonl(*data), metrics=("em",))
+    empty = compared(data)
 
     assert [one.model for one in empty.systems] == ["", "b"]
     assert [one.comparison for one in empty.compared] == [
@@ -106,9 +108,8 @@ def test_a_model_may_be_called_as_answers_that_name_none() -> None:
     for one, other in zip(first, second, strict=True):
         one["outputs"] = [{**one["outputs"][0], "model": "(none)"}]
         other["outputs"] = other["outputs"][1:2]
-    inputs = jsonl(*first), jsonl(*second)
-    found = compare_scores(*inputs, metrics=("em",), models=("(none)",))
-    usual = compare_scores(*map(of_model, "ab"), metrics=("em",))
+    found = compared(first, second, models=("(none)",))
+    usual = compared(*map(of_model, "ab"))
 
     assert [(one.name, one.model) for one in found.systems] == [
         ("(none)", "(none)"),
@@ -122,10 +123,8 @@ def test_a_model_may_be_called_as_answers_that_name_none() -> None:
 def test_the_order_of_systems_changes_no_digit() -> None:
     """Differences and their limits have the other sign, and p-values are the same."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    inputs = {name: of_model(name) for name in "abc"}
     first, *others = (
-        values(compare_scores(*(inputs[name] for name in order), metrics=metrics))
-        for metrics in (("f1", "bleu"),)
+        values(compared(*map(of_model, order), metrics=("f1", "bleu")))
         for order in ("abc", "bca", "cba")
     )
     assert all(other == first for other in others)
@@ -133,8 +132,8 @@ def test_the_order_of_systems_changes_no_digit() -> None:
 
 def test_p_values_are_adjusted_over_all_pairs_and_metrics() -> None:
     """The family is what is printed: three pairs by two metrics are six comparisons."""
-    found = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
-    raw = [one.comparison.p_value for one in found.compared if one.comparison]
+    found = compared(rows("a", "b", "c"), metrics=("em", "f1"))
+    raw = [one.comparison.p_value for one in found.compared]
 
     assert len(raw) == 6
     adjusted: dict[float, float] = {}
@@ -148,12 +147,12 @@ def test_p_values_are_adjusted_over_all_pairs_and_metrics() -> None:
 
 def test_all_are_compared_with_a_baseline() -> None:
     """Each other system is the first of a pair, and the baseline the second."""
-    data = jsonl(*rows("a", "b", "c"))
-    found = compare_scores(data, metrics=("em",), baseline="b")
+    data = rows("a", "b", "c")
+    found = compared(data, baseline="b")
 
     assert [one.systems for one in found.compared] == [("a", "b"), ("c", "b")]
     with pytest.raises(ScoreError, match="no system is called 'd'"):
-        compare_scores(data, metrics=("em",), baseline="d")
+        compared(data, baseline="d")
 
 
 def test_a_baseline_may_be_a_path(tmp_path: Path) -> None:
@@ -170,10 +169,8 @@ def test_no_heading_is_the_name_of_another_system(tmp_path: Path) -> None:
     """Systems that are called A and B have the columns 1 and 2."""
     data = rows("a", "b")
     for row in data:
-        row["outputs"] = [
-            {**one, "model": {"a": "B", "b": "A"}[one["model"]]}
-            for one in row["outputs"]
-        ]
+        for one, name in zip(row["outputs"], "BA", strict=True):
+            one["model"] = name
     head, *others = comparison_table(tmp_path, [jsonl(*data)])
 
     assert head.split()[:6] == ["metric", "1", "2", "1", "-", "2"]
@@ -182,14 +179,11 @@ def test_no_heading_is_the_name_of_another_system(tmp_path: Path) -> None:
 
 def test_two_inputs_are_named_also_when_a_baseline_swaps_them(tmp_path: Path) -> None:
     """Nobody takes the first input for A, of which the table has the second."""
-    whole = jsonl(*rows("a", "b"))
-    less = jsonl(*rows("a", "b")[7:])
-    found = compare_scores(
-        whole, less, metrics=("em",), models=("1=a", "2=b"), baseline="a"
-    )
+    inputs = jsonl(*rows("a", "b")), jsonl(*rows("a", "b")[7:])
+    found = compared(*inputs, models=("1=a", "2=b"), baseline="a")
     models = ("--model", "1=a", "--model", "2=b")
-    usual = comparison_table(tmp_path, [whole, less], *models)
-    swapped = comparison_table(tmp_path, [whole, less], *models, "--baseline", "a")
+    usual = comparison_table(tmp_path, inputs, *models)
+    swapped = comparison_table(tmp_path, inputs, *models, "--baseline", "a")
 
     assert "1 is b, 2 is a" in swapped
     assert "1 is a, 2 is b" in usual
@@ -199,7 +193,7 @@ def test_two_inputs_are_named_also_when_a_baseline_swaps_them(tmp_path: Path) ->
 
 def test_the_headline_of_several_systems_counts_their_differences() -> None:
     """It is short however many pairs and scores there are."""
-    many = compare_scores(jsonl(*rows("a", "b", "c")), metrics=("em", "f1"))
+    many = compared(rows("a", "b", "c"), metrics=("em", "f1"))
     untested = [replace(score, comparison=None) for score in many.compared[:3]]
     none = replace(many, compared=tuple(untested))
     some = replace(many, compared=(*untested, *many.compared[3:]))
@@ -237,27 +231,22 @@ def test_questions_of_one_system_are_counted_for_each_pair() -> None:
     data = rows("a", "b", "c")
     for row in data[:7]:
         row["outputs"] = row["outputs"][:2]
-    found = compare_scores(jsonl(*data), metrics=("em",))
+    found = compared(data)
 
     assert [
         (pair.questions, pair.only_first, pair.only_second) for pair in found.pairs
     ] == [(COUNT, 0, 0), (COUNT - 7, 7, 0), (COUNT - 7, 7, 0)]
-    assert [score.questions for score in found.compared] == [
-        COUNT,
-        COUNT - 7,
-        COUNT - 7,
-    ]
+    counts = [score.questions for score in found.compared]
+    assert counts == [COUNT, COUNT - 7, COUNT - 7]
 
 
 def test_more_systems_of_equal_questions_change_no_difference() -> None:
     """A pair has the scores and difference that it has alone."""
-    every = compare_scores(*map(of_model, "abc"), metrics=("em", "f1"))
+    every = compared(*map(of_model, "abc"), metrics=("em", "f1"))
     for one, other in combinations("abc", 2):
-        alone = compare_scores(of_model(one), of_model(other), metrics=("em", "f1"))
+        alone = compared(of_model(one), of_model(other), metrics=("em", "f1"))
         for mine, its in zip(every.pair(one, other), alone.compared, strict=True):
             assert (mine.first, mine.second) == (its.first, its.second)
-            assert mine.comparison is not None
-            assert its.comparison is not None
             assert mine.comparison.difference == its.comparison.difference
 
 
@@ -282,25 +271,16 @@ def test_every_metric_is_compared(metric: str) -> None:
         row["extra"] = {"lm-eval-samples": {"resps": likelihoods, "target": 0}}
         row["outputs"] *= 2
     known = {"pass@k.k": [1, 2], "f1-binary.positive": "it is no"}
-    parameters = {
-        key: one for key, one in known.items() if key.startswith(f"{metric}.")
-    }
+    own = {key: one for key, one in known.items() if key.startswith(f"{metric}.")}
+    options: dict[str, Any] = {"from_": "record", "replicates": 50, "missing": "skip"}
     try:
-        found = compare_scores(
-            jsonl(*data),
-            metrics=(metric,),
-            from_="record",
-            replicates=50,
-            missing="skip",
-            parameters=parameters,
-        )
+        found = compared(data, metrics=(metric,), parameters=own, **options)
     except ScoreError as error:
         if "which is not installed" not in str(error):
             raise
         pytest.skip(str(error))
     assert len({one.systems for one in found.compared}) == 3
     for score in found.compared:
-        assert score.comparison is not None
         assert 0 < score.comparison.p_value <= 1
         assert score.adjusted_p is not None
 

@@ -10,6 +10,7 @@ import command_runs
 from harpia_formats import ScoreError, compare_scores, score
 from in_process import completed_in, exit_code
 from json_lines import jsonl
+from sample_rows import answered
 
 pytest.importorskip("numpy", reason="the extra score is not installed")
 
@@ -18,18 +19,11 @@ def write_answers(
     path: Path, numbers: range, right: int, model: str | None = None
 ) -> Path:
     """Write an answer to each question, of which the first `right` are right."""
-    rows = [
-        {
-            "id": f"q{number}",
-            "prompt": f"what is {number}?",
-            "references": [str(number)],
-            "outputs": [
-                {"text": str(number) if number < right else "?"}
-                | ({"model": model} if model else {})
-            ],
-        }
-        for number in numbers
-    ]
+    own = {"model": model} if model else {}
+    rows = (
+        answered(at) | {"outputs": [{"text": str(at) if at < right else "?"} | own]}
+        for at in numbers
+    )
     path.write_bytes(jsonl(*rows))
     return path
 
@@ -39,6 +33,15 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, s
     code = exit_code("score", *words, "--metrics", "em")
     printed = capsys.readouterr()
     return code, printed.out, printed.err
+
+
+def parts_and_whole(folder: Path) -> tuple[list[Path], Path]:
+    """Write two parts of one system, and another system that answers both."""
+    parts = [
+        write_answers(folder / "a1.jsonl", range(10), 8),
+        write_answers(folder / "a2.jsonl", range(10, 20), 18),
+    ]
+    return parts, write_answers(folder / "b.jsonl", range(20), 10)
 
 
 def test_files_that_share_questions_are_systems(
@@ -86,11 +89,7 @@ def test_a_mixture_stops_and_names_both_ways_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two parts and another system are not guessed; names or --pool decide."""
-    parts = [
-        write_answers(tmp_path / "a1.jsonl", range(10), 8),
-        write_answers(tmp_path / "a2.jsonl", range(10, 20), 18),
-    ]
-    other = write_answers(tmp_path / "b.jsonl", range(20), 10)
+    parts, other = parts_and_whole(tmp_path)
     for words in ([], ["compare"]):
         code, _, error = run(capsys, *words, *parts, other)
         assert code == 2
@@ -162,11 +161,7 @@ def test_stored_scores_are_compared_by_the_same_rule(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Parts of one system are compared as one, and a mixture stops."""
-    parts = [
-        write_answers(tmp_path / "a1.jsonl", range(10), 8),
-        write_answers(tmp_path / "a2.jsonl", range(10, 20), 18),
-    ]
-    other = write_answers(tmp_path / "b.jsonl", range(20), 10)
+    parts, other = parts_and_whole(tmp_path)
     named = write_answers(tmp_path / "m.jsonl", range(20), 10, "m")
     stored = []
     for path in (*parts, other, named):
@@ -186,18 +181,11 @@ def test_files_share_questions_also_by_answers_without_a_stored_score(
 ) -> None:
     """Two files of the same questions are systems, whichever of these are scored."""
     for name, scored in (("a", 0), ("b", 1)):
-        rows = [
-            {
-                "id": f"q{at}",
-                "prompt": f"what is {at}?",
-                "outputs": [
-                    {"text": "?", "scores": [{"metric": "acc", "value": at % 4 // 2}]}
-                    if at % 2 == scored
-                    else {"text": "?"}
-                ],
-            }
-            for at in range(20)
-        ]
+        rows = [{"id": f"q{at}", "prompt": f"what is {at}?"} for at in range(20)]
+        for at, row in enumerate(rows):
+            scores = [{"metric": "acc", "value": at % 4 // 2}]
+            own = {"scores": scores} if at % 2 == scored else {}
+            row |= {"outputs": [{"text": "?"} | own]}
         (tmp_path / f"{name}.jsonl").write_bytes(jsonl(*rows))
     found = score(tmp_path, stored=True, jobs=jobs)
 
@@ -293,15 +281,8 @@ def test_lists_of_rows_are_distinguished_as_files_are(*, stored: bool) -> None:
 
     def rows(numbers: range, text: str) -> list[dict[str, object]]:
         score = {"metric": "em", "value": float(text == "y"), "signature": "em|own"}
-        return [
-            {
-                "id": f"q{number}",
-                "prompt": f"what is {number}?",
-                "references": ["y"],
-                "outputs": [{"text": text, "scores": [score]}],
-            }
-            for number in numbers
-        ]
+        outputs = [{"text": text, "scores": [score]}]
+        return [answered(at, references=["y"], outputs=outputs) for at in numbers]
 
     lists = (rows(range(6), "y"), rows(range(6), "n"), rows(range(6, 12), "y"))
     chosen = {"stored": True} if stored else {"metrics": "em"}
