@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -181,11 +182,11 @@ def test_files_share_questions_also_by_answers_without_a_stored_score(
 ) -> None:
     """Two files of the same questions are systems, whichever of these are scored."""
     for name, scored in (("a", 0), ("b", 1)):
-        rows = [{"id": f"q{at}", "prompt": f"what is {at}?"} for at in range(20)]
+        rows: list[Any] = [answered(at) for at in range(20)]
         for at, row in enumerate(rows):
             scores = [{"metric": "acc", "value": at % 4 // 2}]
             own = {"scores": scores} if at % 2 == scored else {}
-            row |= {"outputs": [{"text": "?"} | own]}
+            row["outputs"] = [{"text": "?"} | own]
         (tmp_path / f"{name}.jsonl").write_bytes(jsonl(*rows))
     found = score(tmp_path, stored=True, jobs=jobs)
 
