@@ -358,17 +358,22 @@ def test_other_questions_under_the_same_ids_are_refused(tmp_path: Path) -> None:
 
 
 def test_all_metrics_are_listed(tmp_path: Path) -> None:
-    """Each name has a line, and `--help` has those that most runs need."""
+    """Each has a name and a definition; `--help` has those that most runs need."""
     listed = run("--list-metrics", cwd=tmp_path).stdout.decode()
     help_ = " ".join(run("--help", cwd=tmp_path).stdout.decode().split())
 
+    names = metric_names()
     more = ("f1-label", "documents", "sas", "bertscore", "nemo-sdk", "lm-eval")
-    for name in (*metric_names(), *more):
-        assert re.search(rf"^  {name} +\S|\({name}\)", listed, re.MULTILINE), name
+    assert len(set(names)) == len(names) > 40
+    for name in (*names, *more):
+        # Those of a tool stand with its profile.
+        is_of_tool = name.startswith(("lm-eval-", "inspect-"))
+        line = rf"\({name}\)" if is_of_tool else rf"^  {re.escape(name)} +\S.{{10}}"
+        assert re.search(line, listed, re.MULTILINE), name
     usual, _, _ = help_.partition("METRICS Metrics, comma-separated: ")[2].partition(
         ", and more by `score --list-metrics`"
     )
-    assert {*usual.split(", ")} - {"f1-label", "documents"} <= {*metric_names()}
+    assert {*usual.split(", ")} - {"f1-label", "documents"} <= {*names}
     assert len(usual.split(", ")) == 14
 
 

@@ -14,7 +14,6 @@ from harpia_formats import ConversionError, ScoreError
 from harpia_formats.evaluation.metrics import MetricError, measure_of
 from harpia_formats.evaluation.metrics.text.tokens import line_tokenizer
 from harpia_formats.plugins import UnscorableError, score_over_references
-from in_process import InProcess
 from json_lines import jsonl_rows
 from metric_scores import answered, totals, value
 from metric_scores import signature as signature_of
@@ -43,19 +42,6 @@ def test_the_best_of_several_references_counts() -> None:
 
     assert value("em", "the cat is on the mat", references) == 1
     assert value("f1", "the cat sat", ["dog", "cat"]) == pytest.approx(2 / 3)
-
-
-def test_every_metric_has_one_name_and_a_definition(run: InProcess) -> None:
-    """No two metrics are called the same, and each is listed with what it is."""
-    names = harpia_formats.metric_names()
-    listed = run("score", "--list-metrics").out
-
-    assert len(set(names)) == len(names) > len(OURS) > 30
-    for name in names:
-        # Those of a tool stand with its profile.
-        is_of_tool = name.startswith(("lm-eval-", "inspect-"))
-        line = rf"\({name}\)" if is_of_tool else rf"^  {re.escape(name)} +\S.{{10}}"
-        assert re.search(line, listed, re.MULTILINE), name
 
 
 @for_each_case("name", OURS)

@@ -459,15 +459,6 @@ def test_quantiles_of_t_are_those_of_tables(
     assert t_quantile(share, freedom) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def test_equal_answers_to_a_question_count_once() -> None:
-    """Ten copies of each answer have the interval of one."""
-    one = right(21, 30)
-    ten = moments_of([(10, 10)] * 21 + [(10, 0)] * 9, 1)
-
-    assert wilson_interval(ten, 0.95) == pytest.approx(wilson_interval(one, 0.95))
-    assert ten.standard_error == pytest.approx(one.standard_error)
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2),
     st.sampled_from([0.8, 0.95, 0.999]),
