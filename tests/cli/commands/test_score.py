@@ -56,6 +56,15 @@ def table_of(result: Result) -> list[list[str]]:
     return [line.split() for line in (lines[0], *lines[2:])]
 
 
+def compare(folder: Path, first: bytes, second: bytes, *words: object) -> Result:
+    """Return what `score compare` gives for two files, by exact match by default."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    (folder / "a.jsonl").write_bytes(first)
+    (folder / "b.jsonl").write_bytes(second)
+    metrics = () if "-m" in words else ("-m", "em")
+    return run("compare", "a.jsonl", "b.jsonl", *metrics, *words, cwd=folder)
+
+
 def test_scores_are_a_table(data: Path) -> None:
     """Scores and their signatures go to standard output, and the exit code is 0."""
     result = run("runs.jsonl", "--metrics", "em,f1", "--replicates", 0, cwd=data)
@@ -191,14 +200,10 @@ def test_nothing_is_left_of_results_that_fail(data: Path) -> None:
     assert [each.name for each in data.iterdir()] == ["runs.jsonl"]
 
 
-def test_two_systems_are_compared(data: Path) -> None:
+def test_two_systems_are_compared(tmp_path: Path) -> None:
     """Both scores, their difference and the p-value are printed for each metric."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-    (data / "other.jsonl").write_bytes(
-        answers_as_lines(tuple((*row[:2], "no", row[3]) for row in ROWS))
-    )
-
-    result = run("compare", "runs.jsonl", "other.jsonl", "-m", "em", cwd=data)
+    wrong = tuple((*row[:2], "no", row[3]) for row in ROWS)
+    result = compare(tmp_path, answers_as_lines(), answers_as_lines(wrong))
 
     assert (result.returncode, result.stderr) == (0, b"")
     head, row = table_of(result)
@@ -271,13 +276,11 @@ def test_one_question_has_no_interval() -> None:
 
 def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     """Level, replicates, seed and test are printed, and the least p-value as such."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-    (tmp_path / "a.jsonl").write_bytes(answered(40, 40))
-    (tmp_path / "b.jsonl").write_bytes(answered(40, 10))
-    words = ("compare", "a.jsonl", "b.jsonl", "-m", "em,f1", "--detect", 0.1)
-
-    drawn = run(*words, "--test", "bootstrap", cwd=tmp_path).stdout.decode()
-    exact = run(*words, cwd=tmp_path).stdout.decode()
+    both, words = (answered(40, 40), answered(40, 10)), ("-m", "em,f1", "--detect", 0.1)
+    drawn, exact = (
+        compare(tmp_path, *both, *words, *more).stdout.decode()
+        for more in (("--test", "bootstrap"), ())
+    )
 
     assert "p   p (Holm)   questions" in drawn
     assert "≤ 0.001    ≤ 0.002" in drawn
@@ -300,15 +303,10 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
 
 def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
     """Answers without a score are counted by side, or score 0 on request."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     missing = answered(30, 30).replace(b'"text": "2', b'"text": null, "error": "2')
-    (tmp_path / "a.jsonl").write_bytes(answered(30, 30))
-    (tmp_path / "b.jsonl").write_bytes(missing)
-    words = ("compare", "a.jsonl", "b.jsonl", "-m", "em")
-
     left, zero = (
-        run(*words, cwd=tmp_path),
-        run(*words, "--missing", "zero", cwd=tmp_path),
+        compare(tmp_path, answered(30, 30), missing, *words)
+        for words in ((), ("--missing", "zero"))
     )
 
     assert table_of(left)[0][-6:] == ["left", "out", "A", "left", "out", "B"]
@@ -336,10 +334,7 @@ def test_a_comparison_that_is_not_possible_is_refused(
     tmp_path: Path, words: list[str], message: str
 ) -> None:
     """An option that does not fit is one line on standard error, with exit code 2."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-    (tmp_path / "a.jsonl").write_bytes(answered(9, 5, 2))
-
-    result = run("compare", "a.jsonl", "a.jsonl", "-m", "em", *words, cwd=tmp_path)
+    result = compare(tmp_path, answered(9, 5, 2), answered(9, 5, 2), *words)
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert message in result.stderr.decode()
@@ -347,11 +342,8 @@ def test_a_comparison_that_is_not_possible_is_refused(
 
 def test_other_questions_under_the_same_ids_are_refused(tmp_path: Path) -> None:
     """If no question matches, nothing is compared, and the reason is given."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-    (tmp_path / "a.jsonl").write_bytes(answered(30, 30))
-    (tmp_path / "b.jsonl").write_bytes(answered(30, 0).replace(b"what is", b"and"))
-
-    result = run("compare", "a.jsonl", "b.jsonl", "-m", "em", cwd=tmp_path)
+    others = answered(30, 0).replace(b"what is", b"and")
+    result = compare(tmp_path, answered(30, 30), others)
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"30 with the same id have another prompt" in result.stderr

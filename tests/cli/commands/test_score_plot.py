@@ -64,11 +64,22 @@ def test_without_matplotlib_the_command_that_installs_it_is_named(
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["a.jsonl", "pie=a.svg", "a.eps", "lengths=a.svg", "no/a.svg", "confusion=a.svg"],
+    ("name", "reason"),
+    [
+        ("a.jsonl", "called .svg, .png or .pdf"),
+        ("no/a.svg", "its folder does not exist"),
+        ("confusion=a.svg", "there is no confusion matrix to draw"),
+        ("a.eps", "called .svg, .png or .pdf"),
+        ("scores=", "called .svg, .png or .pdf"),
+        ("distributions=a.svg", "no picture is called 'distributions' any more: "),
+        ("lengths=a.svg", "`harpia_formats.score_answers` has the length"),
+        ("questions=a.svg", "`differences` draws their mean"),
+        ("score=a.svg", "no picture called 'score'; did you mean scores?"),
+        ("pie=a.svg", "no picture called 'pie' (known: scores"),
+    ],
 )
 def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
-    run: InProcess, name: str
+    run: InProcess, name: str, reason: str
 ) -> None:
     """A wrong kind, suffix or place is an error, and nothing is scored."""
     pytest.importorskip("matplotlib", reason="pictures need the extra report")
@@ -76,6 +87,7 @@ def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
 
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: ")
+    assert reason in result.err
 
 
 def test_a_comparison_is_drawn(run: InProcess) -> None:

@@ -10,10 +10,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import harpia_formats as hf
-from cases import for_each_case
 from effort import examples
 from harpia_formats import FigureError, SinkError
-from in_process import InProcess, completed_in
+from in_process import InProcess
 from json_lines import jsonl
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
@@ -177,31 +176,6 @@ def test_letters_without_a_font_are_reported(tmp_path: Path) -> None:
     _, notes = drawn(scores_of(("\U0001f9ff\u0378", "y")), tmp_path, "a.png")
 
     assert "no font on this computer has U+0378" in notes[0]
-
-
-@for_each_case(
-    "given_name, reason",
-    [
-        ("a.eps", "called .svg, .png or .pdf"),
-        ("scores=", "called .svg, .png or .pdf"),
-        ("distributions=a.svg", "no picture is called 'distributions' any more: "),
-        ("lengths=a.svg", "`harpia_formats.score_answers` has the length"),
-        ("questions=a.svg", "`differences` draws their mean"),
-        ("score=a.svg", "no picture called 'score'; did you mean scores?"),
-        ("pie=a.svg", "no picture called 'pie' (known: scores"),
-    ],
-)
-def test_a_picture_that_cannot_be_is_refused(
-    given_name: str, reason: str, tmp_path: Path
-) -> None:
-    """The message says which kinds and suffixes there are."""
-    path = scored(tmp_path)
-    done = completed_in(
-        tmp_path, "score", str(path), "--plot", given_name, variables={}
-    )
-
-    assert done.returncode == 2
-    assert reason in done.stderr.decode()
 
 
 def scored(folder: Path) -> Path:

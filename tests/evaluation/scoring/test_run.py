@@ -146,7 +146,9 @@ def test_processes_make_no_difference() -> None:
 def test_records_are_drawn_and_not_answers() -> None:
     """Many equal answers of a record make no interval narrower."""
     pytest.importorskip("numpy", reason="intervals need the extra score")
-    rows = [{"references": ["4"], "outputs": [{"text": text}]} for text in "45" * 30]
+    rows: list[Any] = [
+        {"references": ["4"], "outputs": [{"text": text}]} for text in "45" * 30
+    ]
     often = [row | {"outputs": row["outputs"] * 10} for row in rows]
     one, many = (
         score(jsonl(*each), metrics=("em",), from_="record")["em"]
