@@ -10,6 +10,7 @@ import pytest
 import command_runs
 from command_runs import Result
 from harpia_formats import metric_names
+from in_process import InProcess, completed_in
 from json_lines import jsonl
 
 ROWS = (
@@ -61,8 +62,8 @@ def compare(folder: Path, first: bytes, second: bytes, *words: object) -> Result
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     (folder / "a.jsonl").write_bytes(first)
     (folder / "b.jsonl").write_bytes(second)
-    metrics = () if "-m" in words else ("-m", "em")
-    return run("compare", "a.jsonl", "b.jsonl", *metrics, *words, cwd=folder)
+    given = ("a.jsonl", "b.jsonl", *(() if "-m" in words else ("-m", "em")), *words)
+    return completed_in(folder, "score", "compare", *map(str, given), variables={})
 
 
 def test_scores_are_a_table(data: Path) -> None:
@@ -349,9 +350,9 @@ def test_other_questions_under_the_same_ids_are_refused(tmp_path: Path) -> None:
     assert b"30 with the same id have another prompt" in result.stderr
 
 
-def test_all_metrics_are_listed(tmp_path: Path) -> None:
+def test_all_metrics_are_listed(tmp_path: Path, run_here: InProcess) -> None:
     """Each has a name and a definition; `--help` has those that most runs need."""
-    listed = run("--list-metrics", cwd=tmp_path).stdout.decode()
+    listed = run_here("score", "--list-metrics").out
     help_ = " ".join(run("--help", cwd=tmp_path).stdout.decode().split())
 
     names = metric_names()

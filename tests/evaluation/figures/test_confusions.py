@@ -8,10 +8,9 @@ import pytest
 import harpia_formats as hf
 from harpia_formats import FigureError
 from json_lines import jsonl
+from svg_texts import texts_of
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(
@@ -27,11 +26,6 @@ def drawn(
     place = folder / "a.svg"
     notes = hf.write_picture(scores, place, kind="confusion")
     return ET.fromstring(place.read_bytes()), notes  # noqa: S314 - our own text
-
-
-def texts_of(picture: ET.Element) -> list[str]:
-    """Return the texts in an SVG."""
-    return ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
 
 
 def test_a_matrix_has_the_number_of_answers_of_each_pair(tmp_path: Path) -> None:

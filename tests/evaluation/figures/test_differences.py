@@ -10,10 +10,9 @@ import pytest
 
 import harpia_formats as hf
 from json_lines import jsonl
+from svg_texts import texts_of
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def compared(answers: dict[str, str], metrics: tuple[str, ...] = ("em",)) -> Any:
@@ -39,11 +38,6 @@ def drawn(found: Any, folder: Path) -> tuple[ET.Element, tuple[str, ...]]:
     """Return the SVG of a comparison, and the notes on it."""
     notes = hf.write_picture(found, folder / "a.svg")
     return ET.fromstring((folder / "a.svg").read_bytes()), notes  # noqa: S314 - our own text
-
-
-def texts_of(picture: ET.Element) -> list[str]:
-    """Return the texts in an SVG."""
-    return ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
 
 
 def test_each_pair_is_a_row_with_its_p_values(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from effort import examples
 from harpia_formats import FigureError, SinkError
 from in_process import InProcess
 from json_lines import jsonl
+from svg_texts import texts_of
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
 #: Of models, in their order.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676")
-SVG = "{http://www.w3.org/2000/svg}"
 _names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
 
 
@@ -55,12 +55,6 @@ def drawn(
     """Return the picture of scores, and the notes on it."""
     notes = hf.write_picture(scores, folder / name)
     return (folder / name).read_bytes(), notes
-
-
-def texts_of(picture: bytes) -> list[str]:
-    """Return the texts in an SVG."""
-    root = ET.fromstring(picture)  # noqa: S314 - our own text
-    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
 
 
 def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
