@@ -44,7 +44,8 @@ def random_pairs(count: int, seed: int = 7) -> list[tuple[str, str]]:
 
 
 def compared(*inputs: list[dict[str, Any]], **options: Any) -> Any:
-    """Return the report of a comparison of records."""
+    """Return the report of a comparison of records, which needs the extra score."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
     options = {"metrics": ALL, "from_": "record", "replicates": 100, **options}
     return harpia_formats.compare_scores(*inputs, **options)
 
@@ -244,7 +245,6 @@ def test_formats_of_single_answers_refuse_labels(tmp_path: Path) -> None:
 )
 def test_systems_are_compared_by_their_labels(test: str | None) -> None:
     """Each system has its own scores, also if the other one has other labels."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     pairs = random_pairs(60)
     others = [
         ("other" if number % 3 else reference, reference)
@@ -267,7 +267,6 @@ def test_systems_are_compared_by_their_labels(test: str | None) -> None:
 @pytest.mark.parametrize("test", [None, "permutation"])
 def test_replicates_without_a_score_are_no_evidence(test: str | None) -> None:
     """They count as far in the p-value; the difference is marked and has no size."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     pairs = [("yes", "yes"), *[("no", "no")] * 59]
     wrong = [("no", "yes"), ("yes", "no"), *pairs[2:]]
     found = compared(
@@ -287,7 +286,6 @@ def test_replicates_without_a_score_are_no_evidence(test: str | None) -> None:
 
 def test_comparisons_with_few_references_are_marked() -> None:
     """Below ten references with a label of averages over labels, and not of others."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     found = {}
     for few in (19, 20):
         pairs = [(("a", "b")[number % 3 == 0], "a") for number in range(60)]
@@ -308,7 +306,6 @@ def test_comparisons_with_few_references_are_marked() -> None:
 
 def test_systems_without_answers_or_with_several_are_compared() -> None:
     """Labels of several answers add up, and a system without answers has no score."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     rows = rows_of(random_pairs(30))
     several = [{**row, "outputs": row["outputs"] * 3} for row in rows]
     none = [{**row, "outputs": [{"model": "m"}]} for row in rows]
@@ -321,7 +318,6 @@ def test_systems_without_answers_or_with_several_are_compared() -> None:
 
 def test_correlations_differ_by_two_at_most() -> None:
     """A difference from -1 to 1 can be detected, and a larger one is an error."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     rows = rows_of(random_pairs(30))
     for name, widest in (("mcc", 2), ("kappa", 2), ("f1-macro", 1)):
         found = compared(rows, rows, detect=widest, metrics=(name,))
@@ -332,7 +328,6 @@ def test_correlations_differ_by_two_at_most() -> None:
 
 def test_equal_systems_do_not_differ() -> None:
     """A system does not differ from itself."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     rows = rows_of(random_pairs(30))
     found = [each.comparison for each in compared(rows, rows).compared]
 

@@ -47,6 +47,12 @@ def rated(right: int, best: Any = 1) -> list[Any]:
     ]
 
 
+def compared(*inputs: bytes, **options: Any) -> Any:
+    """Return the report of a comparison of verdicts, which needs the extra score."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    return harpia_formats.compare_scores(*inputs, **options)
+
+
 def test_many_verdicts_are_scored_with_several_jobs() -> None:
     """No worker asks for a metric of ours that is called like a number of verdicts."""
     many = lines([{"score": number % 2} for number in range(600)])
@@ -114,15 +120,14 @@ def test_scale_of_verdicts_is_declared_by_the_judge(
 )
 def test_stored_verdicts_without_a_scale_have_no_zero(scale: str, best: Any) -> None:
     """A missing stored verdict is 0 only on a known scale."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     data = lines(rated(30, best), signature=f"{SIGNATURE}{scale}")
     options: dict[str, Any] = {"stored": True, "missing": "zero"}
 
     if scale or isinstance(best, bool):
-        assert harpia_formats.compare_scores(data, data, **options).ok
+        assert compared(data, data, **options).ok
     else:
         with pytest.raises(ScoreError, match="cannot count as 0"):
-            harpia_formats.compare_scores(data, data, **options)
+            compared(data, data, **options)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +142,6 @@ def test_stored_verdicts_have_the_scores_of_verdicts(
     values: dict[str, float], *, is_share: bool
 ) -> None:
     """Shown as stored or not, compared or not, they have one scale and interval."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     ((name, value),) = values.items()
     results = [
         {name: value if at % 3 else type(value)(0 if is_share else 1)}
@@ -145,13 +149,10 @@ def test_stored_verdicts_have_the_scores_of_verdicts(
     ]
     signature = f"{SIGNATURE}|scale:win=0-1"
     one, two = (lines(results, model=model, signature=signature) for model in "ab")
-    compared = (
-        harpia_formats.compare_scores(one, two, stored=stored)
-        for stored in (False, True)
-    )
+    reports = (compared(one, two, stored=stored) for stored in (False, True))
     groups = [
         *(harpia_formats.score(one, stored=stored).total for stored in (False, True)),
-        *(found.systems[0].scores for found in compared),
+        *(found.systems[0].scores for found in reports),
     ]
     found = [
         (score.scale, score.value, score.interval, score.method)
@@ -231,23 +232,19 @@ def test_a_pair_with_one_verdict_is_reported() -> None:
 
 def test_verdicts_of_one_judge_are_compared() -> None:
     """Two systems that one judge judged are compared by question."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
-
-    found = harpia_formats.compare_scores(lines(rated(30)), lines(rated(20)))
+    found = compared(lines(rated(30)), lines(rated(20)))
     (score,) = found.compared
 
     assert (score.first, score.second, score.questions) == (0.75, 0.5, COUNT)
-    assert score.comparison is not None
     assert score.comparison.p_value < 0.05
 
 
 def test_outputs_that_both_judges_have_are_compared() -> None:
     """Outputs of one file only are named in a note, whatever their order is."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     ours = [{"good": True, "score": at % 2} for at in range(COUNT)]
     theirs = [{"score": 1, "fine": 1, "fair": 2}] * COUNT
 
-    found = harpia_formats.compare_scores(lines(ours), lines(theirs))
+    found = compared(lines(ours), lines(theirs))
     (score,) = found.compared
 
     assert (score.name, score.first, score.second) == ("score", 0.5, 1)
@@ -258,29 +255,27 @@ def test_outputs_that_both_judges_have_are_compared() -> None:
     with pytest.raises(
         ScoreError, match=r"first input has good, score; the second other$"
     ):
-        harpia_formats.compare_scores(lines(ours), lines([{"other": 1}] * COUNT))
+        compared(lines(ours), lines([{"other": 1}] * COUNT))
 
 
 def test_verdicts_are_not_compared_with_answers() -> None:
     """It is an error that names what each input holds, in either order."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     answer = b'{"prompt": "?", "references": ["a"], "outputs": [{"text": "a"}]}\n'
 
     with pytest.raises(ScoreError, match=r"verdicts of a judge, and the second ans"):
-        harpia_formats.compare_scores(lines(rated(3)), answer)
+        compared(lines(rated(3)), answer)
     with pytest.raises(ScoreError, match=r"answers, and the second verdicts of a"):
-        harpia_formats.compare_scores(answer, lines(rated(3)))
+        compared(answer, lines(rated(3)))
     with pytest.raises(ScoreError, match=r"compared with verdicts only"):
-        harpia_formats.compare_scores(answer, lines(rated(3)), metrics=("em",))
+        compared(answer, lines(rated(3)), metrics=("em",))
 
 
 def test_verdicts_of_other_judges_are_not_compared() -> None:
     """Verdicts with different signatures have no common score and no difference."""
-    pytest.importorskip("numpy", reason="comparing needs the extra score")
     other = lines(rated(20), signature="judge|other")
 
     with pytest.raises(ScoreError, match=r"different ways.*judge\|other"):
-        harpia_formats.compare_scores(lines(rated(30)), other)
+        compared(lines(rated(30)), other)
     with pytest.raises(ScoreError, match=r"several ways.*judge\|other"):
         harpia_formats.score(lines(rated(30)), other)
 
