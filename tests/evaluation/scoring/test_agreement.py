@@ -60,6 +60,16 @@ def file(path: Path, rows: list[Any]) -> Path:
     return path
 
 
+def both(count: int = 80) -> tuple[list[Any], list[Any]]:
+    """Return the verdicts of two judges on the same answers."""
+    return verdicts(drawn(1, count)), verdicts(drawn(2, count), "b")
+
+
+def agreement(*inputs: Any, **options: Any) -> Any:
+    """Return the agreement of inputs, or of those judges."""
+    return score_agreement(*(inputs or both()), **options)
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
 def test_kappa_is_that_of_scikit_learn(weights: str) -> None:
@@ -80,13 +90,9 @@ def test_kappa_is_that_of_scikit_learn(weights: str) -> None:
 
 def test_share_and_intervals_are_by_question() -> None:
     """Each verdict four times gives the same scores and about the same intervals."""
-    one, other = drawn(1), drawn(2)
-    once = score_agreement(verdicts(one), verdicts(other, "b"))
-    repeated = score_agreement(
-        [row for row in verdicts(one) for _ in range(4)],
-        [row for row in verdicts(other, "b") for _ in range(4)],
-    )
-    share = sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+    once = agreement()
+    repeated = agreement(*([row for row in rows for _ in range(4)] for rows in both()))
+    share = sum(a == b for a, b in zip(drawn(1), drawn(2), strict=True)) / 80
     assert once["agreement"].value == pytest.approx(share)
     assert once["agreement"].questions == repeated["agreement"].questions == 40
     for name in ("agreement", "kappa"):
@@ -96,14 +102,11 @@ def test_share_and_intervals_are_by_question() -> None:
 
 def test_texts_and_numbers_are_labels() -> None:
     """The same classes as texts and as numbers have the same kappa and matrix."""
-    both = verdicts(drawn(1)), verdicts(drawn(2), "b")
-    texts = score_agreement(*both, fields=["verdict"], labels=LABELS)
-    numbers = score_agreement(*both, fields=["score"])
-    assert texts["kappa"].value == numbers["kappa"].value
-    assert texts["kappa"].confusion is not None
-    assert numbers["kappa"].confusion is not None
-    assert texts["kappa"].confusion.counts == numbers["kappa"].confusion.counts
-    assert numbers["kappa"].confusion.labels == ("1", "2", "3")
+    texts = agreement(fields=["verdict"], labels=LABELS)["kappa"]
+    numbers = agreement(fields=["score"])["kappa"]
+    assert texts.value == numbers.value
+    assert texts.confusion.counts == numbers.confusion.counts
+    assert numbers.confusion.labels == ("1", "2", "3")
 
 
 def test_true_and_whole_numbers_are_one() -> None:
@@ -133,16 +136,15 @@ def test_two_fields_of_one_input() -> None:
         {"prompt": "p", "metadata": {"a": one, "b": other}, "outputs": []}
         for one, other in zip(drawn(1), drawn(2), strict=True)
     ]
-    one = score_agreement(rows, fields=["metadata.a", "metadata.b"])
-    other = score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), fields=["verdict"])
-    assert one["kappa"].value == other["kappa"].value
+    one = agreement(rows, fields=["metadata.a", "metadata.b"])
+    assert one["kappa"].value == agreement(fields=["verdict"])["kappa"].value
 
 
 def test_what_only_one_has_is_counted() -> None:
     """Answers of one judge, and those without a label, are left out with a note."""
-    first, second = verdicts(drawn(1)), verdicts(drawn(2), "b")[:70]
+    first, second = both()
     first[0] = verdict(0, None)
-    found = score_agreement(first, second)
+    found = agreement(first, second[:70])
     assert (found["kappa"].count, found["kappa"].unscored) == (69, 11)
     assert "10 answers only in input 1: left out" in found.notes
     assert "1 answer without a label in input 1: left out" in found.notes
@@ -152,9 +154,8 @@ def test_what_only_one_has_is_counted() -> None:
 
 def test_raters_without_a_common_label_are_noted() -> None:
     """They may have named the same classes otherwise."""
-    first, second = verdicts(drawn(1)), verdicts(drawn(2))
-    found = score_agreement(first, second, fields=["verdict", "score"])
-    assert "no label of input 1 is one of input 2" in found.notes
+    notes = agreement(fields=["verdict", "score"]).notes
+    assert "no label of input 1 is one of input 2" in notes
 
 
 def test_answers_of_models_are_paired_by_their_names() -> None:
@@ -199,14 +200,12 @@ def test_a_record_without_answers_does_not_end_the_pairing_by_model() -> None:
 @pytest.mark.parametrize("on_invalid", ["fail", "skip"])
 def test_records_of_both_inputs_count_together(on_invalid: Any) -> None:
     """As few as `min_records` forbids are an error, also if invalid rows are not."""
-    both = verdicts(drawn(1))[:8], verdicts(drawn(2), "b")[:8]
-    options: Any = {"on_invalid": on_invalid}
-    found = score_agreement(*both, min_records=16, **options)
+    found = agreement(*both(8), min_records=16, on_invalid=on_invalid)
 
     assert found["agreement"].count == 8
     reason = "there are 16 valid records, fewer than 17"
     with pytest.raises(ValidationFailed, match=reason):
-        score_agreement(*both, min_records=17, **options)
+        agreement(*both(8), min_records=17, on_invalid=on_invalid)
 
 
 def test_one_question_has_no_interval() -> None:
@@ -242,13 +241,13 @@ def test_kappa_of_one_label_is_not_defined() -> None:
 def test_wrong_options_are_errors(options: Any, message: str) -> None:
     """Each says what is wrong."""
     with pytest.raises(ScoreError, match=message):
-        score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), **options)
+        agreement(**options)
 
 
 def test_options_that_agreement_does_not_use_are_refused() -> None:
     """An option of scores without an effect is an error that says which."""
     with pytest.raises(OptionError, match="there is no option metrics"):
-        score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), metrics=("em",))  # type: ignore[call-arg] # what is refused
+        agreement(metrics=("em",))
 
 
 def test_texts_are_no_labels() -> None:
@@ -267,20 +266,16 @@ def test_verdicts_of_two_judges_are_not_one_rater() -> None:
 
 def test_other_labels_than_the_named_are_left_out() -> None:
     """They count as no label."""
-    both = verdicts(drawn(1)), verdicts(drawn(2))
-    found = score_agreement(*both, fields=["verdict"], labels=["bad", "good"])
-    confusion = found["kappa"].confusion
-    assert confusion is not None
-    assert confusion.labels == ("bad", "good")
-    assert found["kappa"].unscored == 80 - found["kappa"].count > 0
+    found = agreement(fields=["verdict"], labels=["bad", "good"])["kappa"]
+    assert found.confusion.labels == ("bad", "good")
+    assert found.unscored == 80 - found.count > 0
 
 
 def test_the_table_of_labels_names_both_raters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the table is, and no note speaks of it where it is not."""
-    one = file(tmp_path / "a.jsonl", verdicts(drawn(1)))
-    other = file(tmp_path / "b.jsonl", verdicts(drawn(2), "b"))
+    one, other = map(file, (tmp_path / "a.jsonl", tmp_path / "b.jsonl"), both())
     words = ["score", "agreement", str(one), str(other), "--field", "verdict"]
     printed = {}
     for form in ("table", "markdown", "json"):
@@ -300,8 +295,7 @@ def test_the_definition_declares_the_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Integers of a range are in their order, which weights need."""
-    one = file(tmp_path / "a.jsonl", verdicts(drawn(1)))
-    other = file(tmp_path / "b.jsonl", verdicts(drawn(2), "b"))
+    one, other = map(file, (tmp_path / "a.jsonl", tmp_path / "b.jsonl"), both())
     outputs = [{"name": "score", "type": "integer", "minimum": 1, "maximum": 3}, "why"]
     definition = tmp_path / "judge.json"
     definition.write_text(
