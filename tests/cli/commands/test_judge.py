@@ -60,11 +60,16 @@ def write_rows(path: Path, count: int) -> None:
     path.write_bytes(jsonl(*rows(count)))
 
 
+def prepare(folder: Path, count: int) -> None:
+    """Write rows and a definition into a folder."""
+    write_rows(folder / "in.jsonl", count)
+    (folder / "judge.yaml").write_text(DEFINITION)
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Return a folder with five rows and a definition."""
-    write_rows(tmp_path / "in.jsonl", 5)
-    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    prepare(tmp_path, 5)
     return tmp_path
 
 
@@ -250,15 +255,8 @@ def test_a_second_run_asks_for_nothing(data: Path, server: Any) -> None:
 def test_a_dry_run_sends_nothing(data: Path, server: Any) -> None:
     """A dry run prints prompts and counts, needs no key, and leaves no file."""
     before = names(data)
-    done = run(
-        data,
-        "in.jsonl",
-        "-o",
-        "out.json",
-        "--dry-run",
-        server=server,
-        OPENAI_API_KEY="",
-    )
+    words = ("in.jsonl", "-o", "out.json", "--dry-run")
+    done = run(data, *words, server=server, OPENAI_API_KEY="")
     printed = done.stdout.decode()
 
     assert (done.returncode, server.total, names(data)) == (0, 0, before)
@@ -614,8 +612,7 @@ def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> N
     The server counts those once more, each failure too, and every row once, but for the
     few that were on their way.
     """
-    write_rows(tmp_path / "in.jsonl", count)
-    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    prepare(tmp_path, count)
     with stub.JudgeServer(failing=10, hold_after=count // 2) as server:
         process = begun(tmp_path, server)
         wait_until(lambda: not server.open.is_set())
@@ -654,8 +651,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(
     tmp_path: Path, number: int, code: int
 ) -> None:
     """A stopped run keeps pending replies, writes no output, and can be continued."""
-    write_rows(tmp_path / "in.jsonl", 60)
-    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    prepare(tmp_path, 60)
     with stub.JudgeServer(delay=0.05) as server:
         process = begun(tmp_path, server)
         wait_until(lambda: server.answered.total() >= 10)
@@ -676,8 +672,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(
 
 def test_a_server_that_hangs_does_not_keep_a_stopped_run(tmp_path: Path) -> None:
     """A second signal ends a run at once, even with pending requests."""
-    write_rows(tmp_path / "in.jsonl", 10)
-    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    prepare(tmp_path, 10)
     with stub.JudgeServer() as server:
         server.open.clear()
         process = begun(tmp_path, server)
@@ -700,8 +695,7 @@ def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
     Only what was under way at a kill can have been answered without being kept.
     """
     count, kills, random = 400, 8, Random(5)  # noqa: S311 - moments, and no secrets
-    write_rows(tmp_path / "in.jsonl", count)
-    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    prepare(tmp_path, count)
     with stub.JudgeServer(failing=10, delay=0.005) as server:
         for each in range(kills):
             process = begun(tmp_path, server)
