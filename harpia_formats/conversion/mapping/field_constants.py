@@ -152,6 +152,7 @@ class Completion(Struct):
     _of_outputs: list[_Constant] = field(default_factory=list)
     _of_scores: list[_Constant] = field(default_factory=list)
     _has_text: bool = False
+    _given_model: str | None = None
     #: An output and a score that lack everything, with the constants, and their
     #: outcomes.
     _new_output: Output = field(default_factory=Output)
@@ -171,6 +172,7 @@ class Completion(Struct):
                 name, dot, key = path.partition(".")
                 self._own.append((name, key if dot else None, *found[1:]))
         self._has_text = "outputs.text" in self.constants
+        self._given_model = self.constants.get("outputs.model")
         # Those that lack something mostly lack everything.
         outcomes = FieldOutcomes()
         self._new_score = self._score(Score(), outcomes)
@@ -201,19 +203,22 @@ class Completion(Struct):
             changes["outputs"] = [self._new_output]
         elif outputs and (self._of_outputs or self._of_scores):
             is_joint = self._are_scored_together(outputs)
-            model = self.model
-            # Answers of other models than the chosen one are not written.
             changes["outputs"] = [
-                one
-                if model is not None and one.model not in {model, UNSET}
-                else self._output(one, outcomes, is_scored=is_joint)
+                self._output(one, outcomes, is_scored=is_joint)
+                if self._is_written(one)
+                else one
                 for one in outputs
             ]
         return replace(record, **changes) if changes else record
 
+    def _is_written(self, output: Output) -> bool:
+        """Tell whether an output is one of the chosen model, or will be."""
+        model = self._given_model if output.model is UNSET else output.model
+        return self.model in (None, model)
+
     def _are_scored_together(self, outputs: list[Output]) -> bool:
         """Tell whether a row lists the outputs that it has, with one score of all."""
-        own = [one for one in outputs if self.model in (None, one.model)]
+        own = [*filter(self._is_written, outputs)]
         if len(own) <= 1 or not can_list_scored(self.capacity):
             return False
         # An answer in turns is none of the texts of a list.

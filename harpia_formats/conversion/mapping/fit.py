@@ -302,7 +302,7 @@ def _with_own_verdicts(
     It is `output` itself if nothing is added.
     """
     scores = output.scores
-    if scores is UNSET or all(score.is_correct is not UNSET for score in scores):
+    if scores is UNSET or not _may_be_written(output, choices):
         return output
     found = [_with_verdict(score, choices, outcomes) for score in scores]
     if all(new is old for new, old in zip(found, scores, strict=True)):
@@ -324,6 +324,16 @@ def _with_verdict(score: Score, choices: Choices, outcomes: FieldOutcomes) -> Sc
     return replace(score, is_correct=verdict)
 
 
+def _may_be_written(output: Output, choices: Choices) -> bool:
+    """Tell whether an output is of the chosen model, or may get it by `--set`."""
+    return choices.model is None or output.model in {choices.model, UNSET}
+
+
+def _own_outputs(record: Record, choices: Choices) -> list[Output]:
+    """Return the outputs of a record that may be written."""
+    return [output for output in record.outputs if _may_be_written(output, choices)]
+
+
 def scores_left_out(record: Record, choices: Choices) -> bool:
     """Tell whether a record has scores that name metrics, and none of the chosen one.
 
@@ -332,8 +342,7 @@ def scores_left_out(record: Record, choices: Choices) -> bool:
     metric = choices.metric
     if metric is None:
         return False
-    own = [output for output in record.outputs if output.model == choices.model]
-    scores = _scores_of(own) or _scores_of(record.outputs)
+    scores = _scores_of(_own_outputs(record, choices)) or _scores_of(record.outputs)
     is_named = any(full_name(score) is not None for score in scores)
     return is_named and not any(is_of_metric(score, metric) for score in scores)
 
@@ -348,16 +357,16 @@ def _of_metric(
     if scores_left_out(record, choices):
         reason = f"no score of the record is of the metric {metric}"
         raise Unconvertible("outputs.scores.metric", reason, "choose with `--metric`")
-    scores = _scores_of(record.outputs)
+    scores = _scores_of(_own_outputs(record, choices))
     kept = [score for score in scores if is_of_metric(score, metric)]
     if not kept or len(kept) == len(scores):
         return record
     outcomes.dropped("outputs.scores", OTHER_METRIC)
     others = _filters_of(scores) - _filters_of(kept)
     outputs = [
-        output
-        if output.scores is UNSET
-        else _output_of_metric(output, metric, others, outcomes)
+        _output_of_metric(output, metric, others, outcomes)
+        if output.scores is not UNSET and _may_be_written(output, choices)
+        else output
         for output in record.outputs
     ]
     return replace(record, outputs=outputs)

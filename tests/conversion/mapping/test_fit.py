@@ -355,6 +355,32 @@ def test_values_are_set_in_answers_of_the_model() -> None:
     assert "outputs.reasoning" not in outcomes
 
 
+def test_no_values_are_set_in_answers_that_get_another_model() -> None:
+    """An answer without a model gets that of `--set`, which may not be the chosen."""
+    outputs = [*answers("a", model="m", scores=[]), *answers("b", scores=[])]
+    record = {"id": "1", "prompt": "q", "outputs": outputs}
+    given = {"outputs.model": "n", "outputs.reasoning": "s"}
+    (part,), outcomes = parts_of(record, "record", model="m", constants=given)
+
+    assert [output.reasoning for output in part.outputs] == ["s"]
+    assert "outputs.model" not in outcomes
+
+
+def test_scores_of_other_models_change_none_of_the_model() -> None:
+    """A score without a metric stays if no other of the model has the chosen one."""
+    em = {"metric": "em", "value": 0.5}
+    outputs = [
+        *answers("t", model="m", scores=[{"value": 1, "is_correct": True}]),
+        *answers("t", model="n", scores=[em]),
+    ]
+    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    choices: dict[str, Any] = {"model": "m", "metric": "em", "correct_from": 0.5}
+    (part,), outcomes = parts_of(record, "eee@0.2.0", **choices)
+
+    assert [score.value for one in part.outputs for score in one.scores or ()] == [1]
+    assert not {"outputs.scores", "outputs.scores.is_correct"} & {*outcomes}
+
+
 def test_a_record_without_the_metric_of_the_model_is_left_out() -> None:
     """Scores of other models do not keep it, which have the chosen metric."""
     em, f1 = ({"metric": name, "value": 1, "is_correct": True} for name in ("em", "f1"))
