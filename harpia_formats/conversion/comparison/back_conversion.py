@@ -25,6 +25,7 @@ from harpia_formats.conversion.mapping.record_program import (
 )
 from harpia_formats.conversion.mapping.requirements import (
     RowRequirements,
+    find_field_path,
     missing_fields,
     row_requirements,
 )
@@ -287,17 +288,13 @@ def constants_of_both(
 ) -> dict[str, Any]:
     """Return the `given` values for fields of either format, by their paths.
 
-    Raises `ConversionError` for a field that neither format has.
+    A name that both have is that of `via`. Raises `ConversionError` for a field that
+    neither has, and for one that is given by two names.
     """
     constants: dict[str, Any] = {}
     for name, value in given.items():
-        try:
-            constants |= constants_by_path(via, {name: value}, constants)
-        except ConversionError as error:
-            try:
-                constants |= constants_by_path(own, {name: value}, constants)
-            except ConversionError:
-                raise error from None
+        found = (one for one in (via, own) if find_field_path(name, one) is not None)
+        constants |= constants_by_path(next(found, via), {name: value}, constants)
     return constants
 
 

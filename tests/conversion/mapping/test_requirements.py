@@ -189,6 +189,11 @@ def test_a_field_is_set_by_one_of_its_names() -> None:
     with pytest.raises(ConversionError, match=r"^outputs\.text: .* by another name$"):
         roundtrip(jsonl(ASKED), format="record", via="nemo-output", set=given)
 
+    given = {"model_outputs.model_name": "m", "model_id": "n"}
+    file, via = valid_files("eee@0.3.0")[0], "tencent-outputs"
+    with pytest.raises(ConversionError, match=r"^model_id: .* by another name$"):
+        roundtrip(file, format="eee@0.3.0", via=via, set=given)
+
 
 @for_each_case(
     "name, given, words",
