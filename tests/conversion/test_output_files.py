@@ -16,13 +16,14 @@ from cases import for_each_case
 from command_runs import TIMEOUT, begun, environment_with
 from harpia_formats import ConversionError, SinkError, convert
 from harpia_formats.plugins import Outcome
+from json_lines import jsonl
 
 
 def record_of(*models: str) -> bytes:
     """Return a record with an answer of each model, whose text is its number."""
     outputs = [{"model": name, "text": str(n)} for n, name in enumerate(models)]
     record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
-    return json.dumps(record).encode() + b"\n"
+    return jsonl(record)
 
 
 def files_in(folder: Path) -> dict[str, str]:
@@ -105,15 +106,9 @@ def test_a_model_does_not_replace_an_input(tmp_path: Path) -> None:
 
 def test_two_outputs_of_one_place_are_refused(tmp_path: Path) -> None:
     """A report of losses and a quarantine cannot be one file."""
+    both = dict.fromkeys(("quarantine", "loss_report"), tmp_path / "side.json")
     with pytest.raises(SinkError, match="two outputs"):
-        written(
-            tmp_path,
-            "out.json",
-            "m",
-            on_invalid="quarantine",
-            quarantine=tmp_path / "side.json",
-            loss_report=tmp_path / "side.json",
-        )
+        written(tmp_path, "out.json", "m", on_invalid="quarantine", **both)
 
     assert not list(tmp_path.iterdir())
 
@@ -147,10 +142,8 @@ def test_a_file_that_came_while_it_was_converted_is_kept(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "to",
     [
-        pytest.param("nemo", marks=pytest.mark.long),
-        "haystack",
-        pytest.param("csv", marks=pytest.mark.long),
-        "record",
+        *("haystack", "record"),
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("nemo", "csv")),
     ],
 )
 def test_a_reader_that_stops_ends_the_conversion_quietly(
@@ -161,9 +154,8 @@ def test_a_reader_that_stops_ends_the_conversion_quietly(
     That holds for formats that are written at once, and for those at the end.
     """
     source = tmp_path / "in.jsonl"
-    row = {"id": "1", "prompt": "q" * 5_000, "references": ["r"], "outputs": []}
-    lines = [json.dumps(row | {"id": str(n)}).encode() + b"\n" for n in range(500)]
-    source.write_bytes(b"".join(lines))
+    row = {"prompt": "q" * 5_000, "references": ["r"], "outputs": []}
+    source.write_bytes(jsonl(*({"id": str(n), **row} for n in range(500))))
     command = [sys.executable, "-m", "harpia_formats", "convert", str(source)]
     with subprocess.Popen(  # noqa: S603 - the command is ours
         [*command, "--from", "record", "--to", to, "--quiet"],
@@ -184,7 +176,7 @@ def test_a_reader_that_stops_ends_the_conversion_quietly(
 def test_an_error_of_standard_output_names_it(tmp_path: Path, to: str) -> None:
     """A full disk behind standard output is not taken for one of temporary files."""
     source = tmp_path / "in.jsonl"
-    source.write_bytes(record_of("m") * 1)
+    source.write_bytes(record_of("m"))
     words = ["convert", source, "--from", "record", "--to", to, "--quiet"]
     errors = tmp_path / "errors"
     with Path("/dev/full").open("wb") as full, errors.open("wb") as stderr:
@@ -214,28 +206,30 @@ def test_scores_have_no_file_per_model() -> None:
 
 
 #: A record whose texts have what separates cells of tables.
-CELLS = {
-    "id": "1",
-    "prompt": "a\tb",
-    "references": ["c, d", 'e"f\ng'],
-    "outputs": [{"model": "m", "text": "x,y;z"}],
-}
+CELLS = jsonl(
+    {
+        "id": "1",
+        "prompt": "a\tb",
+        "references": ["c, d", 'e"f\ng'],
+        "outputs": [{"model": "m", "text": "x,y;z"}],
+    }
+)
+
+
+SUFFIXES = (".tsv", ".TSV", ".tsv.gz")
 
 
 @for_each_case(
     "jobs, to, suffix",
-    itertools.product(
-        [1, 2], [None, "csv", "tencent-csv"], [".tsv", ".TSV", ".tsv.gz"]
-    ),
+    itertools.product([1, 2], [None, "csv", "tencent-csv"], SUFFIXES),
 )
 def test_a_table_called_tsv_has_tabs(
     tmp_path: Path, suffix: str, to: str | None, jobs: int
 ) -> None:
     """The cells of a .tsv file have tabs between them, and come back as they were."""
     output, other = tmp_path / f"x{suffix}", tmp_path / "x.csv"
-    record = json.dumps(CELLS).encode()
     for path in (output, other):
-        convert(record, to=to, output=path, from_="record", jobs=jobs)
+        convert(CELLS, to=to, output=path, from_="record", jobs=jobs)
     opened = gzip.open if suffix.endswith(".gz") else open
     with opened(output, "rt") as file:
         header = file.readline()
@@ -243,36 +237,32 @@ def test_a_table_called_tsv_has_tabs(
     assert "\t" in header
     assert "," not in header
     assert "\t" not in other.read_text().partition("\n")[0]
-    assert list(harpia_formats.read(output, format=to or "csv")) == list(
-        harpia_formats.read(other, format=to or "csv")
+    first, second = (
+        list(harpia_formats.read(path, format=to or "csv")) for path in (output, other)
     )
+    assert first == second
 
 
 def test_scores_in_a_file_called_tsv_have_tabs(tmp_path: Path) -> None:
     """The table of scores of single answers has the delimiter of its name."""
     output = tmp_path / "scores.tsv"
-    record = json.dumps(CELLS).encode()
-    harpia_formats.score(record, format="record", metrics="em", to="csv", output=output)
+    harpia_formats.score(CELLS, format="record", metrics="em", to="csv", output=output)
 
     assert output.read_text() == "id\tmodel\tcategory\tem\n1\tm\t\t0.0\n"
 
 
 @for_each_case(
-    "name, format_",
+    "format_, name",
     [
-        ("x.csv", "csv"),
-        ("x.tsv", "csv"),
-        ("{model}.CSV.gz", "csv"),
-        ("x.parquet", "parquet"),
-        ("x.arrow", "parquet"),
-        ("x.feather", "parquet"),
+        *(("csv", each) for each in ("x.csv", "x.tsv", "{model}.CSV.gz")),
+        *(("parquet", each) for each in ("x.parquet", "x.arrow", "x.feather")),
     ],
 )
 def test_the_suffix_of_an_output_names_its_format(
-    tmp_path: Path, name: str, format_: str
+    tmp_path: Path, format_: str, name: str
 ) -> None:
     """Without a format to write, a suffix that can mean one only decides."""
-    report = convert(json.dumps(CELLS).encode(), output=tmp_path / name)
+    report = convert(CELLS, output=tmp_path / name)
 
     assert report.target == format_
 
@@ -282,7 +272,7 @@ def test_another_suffix_names_no_format(tmp_path: Path, name: str | None) -> Non
     """Without a format, a suffix of several formats or of none is an error."""
     output = tmp_path / name if name else None
     with pytest.raises(ConversionError, match=r"^to is missing: Format to write"):
-        convert(json.dumps(CELLS).encode(), output=output)
+        convert(CELLS, output=output)
 
     assert list(tmp_path.iterdir()) == []
 
