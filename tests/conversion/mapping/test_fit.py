@@ -47,6 +47,11 @@ def answers(*texts: str, **more: Any) -> list[dict[str, Any]]:
     return [{"text": text, **more} for text in texts]
 
 
+def asked(*outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of a question with these answers."""
+    return {"id": "1", "prompt": "q", "references": ["r"], "outputs": [*outputs]}
+
+
 def test_record_that_fits_is_unchanged() -> None:
     """A record that fits into a row is unchanged, without any loss."""
     record = {
@@ -77,10 +82,8 @@ def test_references_can_be_a_row_each() -> None:
     record = {"id": "x", "prompt": "q", "references": ["a", "b"]}
     parts, outcomes = parts_of(record, references="expand")
 
-    assert [(each.id, each.references) for each in parts] == [
-        ("x#1", ["a"]),
-        ("x#2", ["b"]),
-    ]
+    found = {each.id: each.references for each in parts}
+    assert (len(parts), found) == (2, {"x#1": ["a"], "x#2": ["b"]})
     assert outcomes == {"references": {Outcome.SPLIT}, "id": {Outcome.CHANGED}}
 
 
@@ -218,8 +221,7 @@ def test_lost_fields_of_answers_are_kept_in_their_own_rows(
         {"text": text, "model": model, "error": text}
         for text, model in zip("abc", models, strict=True)
     ]
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
-    parts, _ = parts_of(record, to, keep_extra=True, **options)
+    parts, _ = parts_of(asked(*outputs), to, keep_extra=True, **options)
 
     assert ["".join(str(one.text) for one in part.outputs) for part in parts] == kept
     assert all(one.error == one.text for part in parts for one in part.outputs)
@@ -239,8 +241,7 @@ def test_what_was_not_chosen_is_stored_whole(options: dict[str, Any]) -> None:
     step["extracted_value"] = "t"
     steps = [{**step, "extraction_method": name} for name in "ab"]
     answer = {"text": "t", "formatted_prompt": "sent", "scores": scores}
-    outputs = [{**answer, "attribution": steps}]
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    record = asked({**answer, "attribution": steps})
     found, outcomes = parts_of(record, "eee@0.2.0", keep_extra=True, **options)
 
     assert set().union(*outcomes.values()) <= {Outcome.DEFAULTED, Outcome.SPLIT}
@@ -256,22 +257,18 @@ def test_what_was_not_chosen_is_stored_whole(options: dict[str, Any]) -> None:
 def test_a_computed_score_is_stored_with_its_answer() -> None:
     """With --keep-extra the score that --score computed is read from the row."""
     outputs = [{"text": "r", "index": 3}, {"text": "x", "index": 4}]
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
-    scored: Any = {"score": "em", "keep_extra": True}
-    parts, _ = parts_of(record, "eee@0.2.0", constants=UNSCORED, **scored)
+    scored: Any = {"score": "em", "keep_extra": True, "constants": UNSCORED}
+    parts, _ = parts_of(asked(*outputs), "eee@0.2.0", **scored)
     found = [output for part in parts for output in part.outputs]
 
     assert [output.index for output in found] == [3, 4]
-    assert [[one.value for one in output.scores or ()] for output in found] == [
-        [1.0],
-        [0.0],
-    ]
+    values = [[one.value for one in output.scores or ()] for output in found]
+    assert values == [[1.0], [0.0]]
 
 
 def test_what_is_computed_of_a_list_of_answers_is_said() -> None:
     """Scores of answers that a row lists are noted as added, and lose nothing."""
-    outputs = answers("r", "x", model="m")
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    record = asked(*answers("r", "x", model="m"))
     scored: Any = {"score": "em", "responses": "list"}
     (part,), outcomes = parts_of(record, "eee@0.3.0", constants=UNSCORED, **scored)
     names = ("value", "is_correct", "metric", "evaluation_id", "evaluation_name")
@@ -286,8 +283,7 @@ def test_the_score_of_a_list_stays_that_of_all(options: dict[str, Any]) -> None:
     """No value of --set, and no computed score, parts answers with one score."""
     score = {"metric": "pass@2", "value": 0.5, "is_correct": True}
     outputs = [*answers("a", model="m", scores=[score]), *answers("b", model="m")]
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
-    (part,), outcomes = parts_of(record, "eee@0.3.0", **options)
+    (part,), outcomes = parts_of(asked(*outputs), "eee@0.3.0", **options)
     texts = [output.text for output in part.outputs]
     (kept,) = part.outputs[0].scores or [Score()]
 
@@ -299,8 +295,7 @@ def test_the_score_of_a_list_stays_that_of_all_answers_of_the_model() -> None:
     """Values of --set do not part the answers of the chosen model among others."""
     score = {"metric": "pass@2", "value": 0.5, "is_correct": True}
     outputs = [*answers("a", model="m", scores=[score]), *answers("b", model="m")]
-    outputs += answers("c", model="n")
-    record = {"id": "1", "prompt": "q", "references": ["r"], "outputs": outputs}
+    record = asked(*outputs, *answers("c", model="n"))
     (part,), outcomes = parts_of(record, "eee@0.3.0", model="m")
 
     assert [output.text for output in part.outputs] == ["a", "b"]
@@ -420,22 +415,19 @@ def test_a_constant_replaces_no_question(
     assert part.prompt == written
 
 
-def test_a_chat_is_its_last_question() -> None:
-    """By default the last message of the user is the prompt, as Tencent has it."""
-    (part,), outcomes = parts_of({"messages": CHAT}, "tencent-csv")
+@for_each_case(
+    "chat, outcome", [(CHAT, Outcome.DROPPED), ([CHAT[0], CHAT[-1]], Outcome.CHANGED)]
+)
+def test_a_chat_is_its_last_question(chat: list[Any], outcome: Outcome) -> None:
+    """By default the last message of the user is the prompt, as Tencent has it.
 
-    assert (part.prompt, part.system) == ("q2", "s")
-    assert outcomes["messages"] == {Outcome.DROPPED}
-    assert outcomes["prompt"] == outcomes["system"] == {Outcome.DEFAULTED}
-
-
-def test_a_chat_of_one_question_is_changed() -> None:
-    """Where every text of a chat is in the row, the chat is there in another form."""
-    chat = [CHAT[0], {"role": "user", "content": "q2"}]
+    Where every text of a chat is in the row, the chat is there in another form.
+    """
     (part,), outcomes = parts_of({"messages": chat}, "tencent-csv")
 
     assert (part.prompt, part.system) == ("q2", "s")
-    assert outcomes["messages"] == {Outcome.CHANGED}
+    assert outcomes["messages"] == {outcome}
+    assert outcomes["prompt"] == outcomes["system"] == {Outcome.DEFAULTED}
 
 
 def test_a_chat_can_be_a_transcript() -> None:
