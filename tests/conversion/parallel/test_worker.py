@@ -1,6 +1,5 @@
 """Convert units in a worker, and leave what is not valid to the main process."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +31,7 @@ from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
 from harpia_formats.validation.plan.units import RowRange, SentBytes
-from json_lines import jsonl_rows
+from json_lines import jsonl, jsonl_rows
 
 ROWS = 400
 
@@ -50,8 +49,7 @@ def row_of(number: int) -> dict[str, Any]:
 
 def numbered_lines(count: int) -> bytes:
     """Return rows as lines."""
-    rows = (json.dumps(row_of(each)) for each in range(count))
-    return "".join(f"{each}\n" for each in rows).encode()
+    return jsonl(*map(row_of, range(count)))
 
 
 @pytest.fixture(autouse=True)
@@ -95,17 +93,19 @@ def job_of(
     )
 
 
-def unit_of(data: bytes) -> RowRange:
-    """Return lines as a unit."""
-    return RowRange(0, len(data), Cursor(), SentBytes(data))
-
-
-def convert_unit(
-    job: ConversionJob, unit: RowRange, before: int, slot: int
-) -> list[Part] | None:
-    """Return what a worker answers to a unit."""
-    answer: list[Part] | None = run_range(job, unit, UnitPlace(before, slot))
+def convert_unit(job: ConversionJob, data: bytes) -> list[Part] | None:
+    """Return what a worker answers to a unit of lines."""
+    unit = RowRange(0, len(data), Cursor(), SentBytes(data))
+    answer: list[Part] | None = run_range(job, unit, UnitPlace(0, 0))
     return answer
+
+
+def parts_of(job: ConversionJob, data: bytes) -> tuple[list[Part], list[bytes]]:
+    """Return the parts that a worker makes of lines, and the lines that it leaves."""
+    parts = convert_unit(job, data)
+    assert parts is not None
+    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+    return parts, left
 
 
 def rows_in(part: Part, folder: Path | None = None) -> list[Any]:
@@ -124,9 +124,7 @@ def rows_in(part: Part, folder: Path | None = None) -> list[Any]:
 
 def converted(data: bytes) -> list[Any]:
     """Return the rows that valid lines become."""
-    parts = convert_unit(job_of(), unit_of(data), 0, 0)
-    assert parts is not None
-    (part,) = parts
+    (part,), _ = parts_of(job_of(), data)
     assert isinstance(part.converted, ConvertedRows)
     return rows_in(part)
 
@@ -140,9 +138,7 @@ def test_part_with_a_problem_is_left(
     lines = numbered_lines(60).splitlines(keepends=True)
     data = b"".join([*lines[:20], spoiled, *lines[20:40], spoiled, *lines[40:]])
     folder = tmp_path if uses_folder else None
-    parts = convert_unit(job_of(folder or ""), unit_of(data), 0, 0)
-    assert parts is not None
-    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+    parts, left = parts_of(job_of(folder or ""), data)
     rows = [row for part in parts for row in rows_in(part, folder)]
     before = [part.converted.before for part in parts if part.converted is not None]
 
@@ -170,8 +166,7 @@ def test_row_that_remarks_refuse_is_left(monkeypatch: pytest.MonkeyPatch) -> Non
         "format_of",
         lambda name: changed if name == format_.id else registry.format_of(name),
     )
-    parts = convert_unit(job_of(), unit_of(numbered_lines(60)), 0, 0)
-    assert parts is not None
+    parts, _ = parts_of(job_of(), numbered_lines(60))
 
     assert parts[-1].converted is None
 
@@ -181,9 +176,7 @@ def test_chunk_with_an_unconvertible_record_is_left() -> None:
     lines = numbered_lines(5).splitlines(keepends=True)
     good = lines[0] * (BLOCK // len(lines[0]) + 10)
     data = good + lines[2] + good
-    parts = convert_unit(job_of(responses="fail"), unit_of(data), 0, 0)
-    assert parts is not None
-    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+    _, left = parts_of(job_of(responses="fail"), data)
 
     assert len(left) == 1
     assert lines[2] in left[0]
@@ -196,7 +189,7 @@ def test_unit_whose_rows_are_too_long_is_not_converted(
     """A worker gives a unit up whose rows are longer than it may keep."""
     monkeypatch.setattr(range_converter, "rows_limit", lambda _: 100)
 
-    assert convert_unit(job_of(), unit_of(numbered_lines(20)), 0, 0) is None
+    assert convert_unit(job_of(), numbered_lines(20)) is None
 
 
 def test_only_some_records_around_an_invalid_one_are_left() -> None:
@@ -206,10 +199,7 @@ def test_only_some_records_around_an_invalid_one_are_left() -> None:
     job = replace(job, plan=plan, target="record", columns=("id", "prompt"))
     lines = [b"i%d,q\n" % number for number in range(300)]
     lines[150] = b"i,q,too many\n"
-    data = b"".join(lines)
-    parts = convert_unit(job, unit_of(data), 0, 0)
-    assert parts is not None
-    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+    parts, left = parts_of(job, b"".join(lines))
 
     assert len(left) == 1
     assert lines[150] in left[0]
@@ -226,8 +216,6 @@ def test_units_whose_fields_differ_too_much_are_left(
 ) -> None:
     """A worker keeps what became of so many different sets of fields, and no more."""
     monkeypatch.setattr(range_converter, "MAX_OUTCOMES", 100)
-    rows = (json.dumps({**row_of(0), f"key {each}": each}) for each in range(count))
-    data = "".join(f"{each}\n" for each in rows).encode()
-    parts = convert_unit(job_of(), unit_of(data), 0, 0)
+    data = jsonl(*({**row_of(0), f"key {each}": each} for each in range(count)))
 
-    assert (parts is not None) is is_converted
+    assert (convert_unit(job_of(), data) is not None) is is_converted
