@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def records_of(data: bytes, **options: Any) -> list[Any]:
 
 def test_rows_that_ask_different_things_are_not_combined() -> None:
     """The error has the numbers of both rows, and nothing is written."""
-    report = convert(jsonl(*REPEATED), to="harpia", output=BytesIO(), group="id")
+    _, report = converted(jsonl(*REPEATED), to="harpia", group="id")
     (problem,) = report.report.problems
 
     assert (problem.code, problem.place.line, problem.place.record) == ("L203", 2, 2)
@@ -63,7 +62,7 @@ def test_the_id_that_two_records_would_have_is_named(
         dict[str, Any](id=id_, prompt=prompt, outputs=[])
         for id_, prompt in zip(ids, prompts, strict=True)
     ]
-    report = convert(jsonl(*rows), to="record", output=BytesIO(), group="id")
+    _, report = converted(jsonl(*rows), to="record", group="id")
     (problem,) = report.report.problems
 
     assert problem.message.startswith(f"record {message}")
@@ -75,13 +74,8 @@ def test_no_choice_for_invalid_rows_combines_them(
 ) -> None:
     """The rows are valid, so that leaving invalid rows out changes nothing."""
     output = tmp_path / "out.jsonl"
-    report = convert(
-        jsonl(*REPEATED),
-        to="record",
-        output=output,
-        group="id",
-        on_invalid=on_invalid,
-    )
+    options = {"group": "id", "on_invalid": on_invalid}
+    report = convert(jsonl(*REPEATED), to="record", output=output, **options)
 
     assert [each.code for each in report.report.problems] == ["L203"]
     assert list(tmp_path.iterdir()) == []
@@ -92,7 +86,7 @@ def test_rows_of_two_files_are_named_with_their_files(tmp_path: Path) -> None:
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for file, row in zip(files, REPEATED, strict=True):
         file.write_bytes(jsonl(row))
-    report = convert(*files, to="record", output=BytesIO(), group="id")
+    _, report = converted(*files, to="record", group="id")
     (problem,) = report.report.problems
 
     assert problem.place.path == str(files[1])
@@ -102,7 +96,7 @@ def test_rows_of_two_files_are_named_with_their_files(tmp_path: Path) -> None:
 def test_conflicts_are_counted_exactly() -> None:
     """All rows that cannot be combined are counted, and a few are described."""
     rows = [{"id": "1", "prompt": f"{at}", "outputs": []} for at in range(50)]
-    report = convert(jsonl(*rows), to="record", output=BytesIO(), group="id")
+    _, report = converted(jsonl(*rows), to="record", group="id")
 
     assert report.report.errors == 49
     assert [each.place.record for each in report.report.problems] == [2, 3, 4, 5, 6]
@@ -110,35 +104,26 @@ def test_conflicts_are_counted_exactly() -> None:
 
 def test_repeated_ids_have_a_way_out() -> None:
     """The advice on repeated ids works: with it the same file converts."""
-    refused = convert(jsonl(*REPEATED), to="harpia", output=BytesIO())
+    _, refused = converted(jsonl(*REPEATED), to="harpia")
     (problem,) = refused.report.problems
-    output = BytesIO()
-    numbered = convert(jsonl(*REPEATED), to="harpia", output=output, ids="number")
+    output, numbered = converted(jsonl(*REPEATED), to="harpia", ids="number")
 
     assert problem.code == "L202"
     assert 'ids="number"' in problem.help
     assert numbered.written
-    rows = json.loads(output.getvalue())["instances"]
-    assert [(row["id"], row["input"], row["actual-output"]) for row in rows] == [
-        ("1", "a", "A"),
-        ("2", "b", "B"),
-    ]
+    rows = json.loads(output)["instances"]
+    found = [(row["id"], row["input"], row["actual-output"]) for row in rows]
+    assert found == [("1", "a", "A"), ("2", "b", "B")]
 
 
 @for_each_case("ids, target", itertools.product(["number", "hash"], WITH_IDS))
 def test_every_format_gets_the_ids(target: str, ids: Any) -> None:
     """Repeated ids become different ones in every format that holds ids."""
-    output = BytesIO()
-    report = convert(
-        jsonl(*REPEATED, *REPEATED),
-        to=target,
-        output=output,
-        ids=ids,
-        group="id" if ids == "hash" else None,
-        constants=GIVEN,
-    )
+    group = "id" if ids == "hash" else None
+    data = jsonl(*REPEATED, *REPEATED)
+    output, report = converted(data, to=target, ids=ids, group=group, constants=GIVEN)
     assert report.written, report.report.problems
-    records = list(read(output.getvalue(), format=target))
+    records = list(read(output, format=target))
     found = {str(each.id).partition("#")[0] for each in records}
     asked = {each.prompt for each in records}
 
@@ -152,7 +137,7 @@ def test_hash_depends_on_what_is_asked_only() -> None:
     rows = [
         {**question, "id": "1", "category": "c", "outputs": [{"text": "A"}]},
         {**question, "outputs": []},
-        *({**question, name: ["z"], "outputs": []} for name in ("references",)),
+        {**question, "references": ["z"], "outputs": []},
         {**question, "system": "t", "outputs": []},
         {"prompt": "a", "outputs": []},
     ]
@@ -195,7 +180,7 @@ def test_grouping_by_hash_combines_what_asks_the_same() -> None:
 def test_record_that_asks_nothing_has_no_hash() -> None:
     """Such a record cannot be converted, and is left out if that is asked for."""
     rows = jsonl(REPEATED[0], {"id": "8", "outputs": [{"text": "x"}]})
-    report = convert(rows, to="record", output=BytesIO(), ids="hash")
+    _, report = converted(rows, to="record", ids="hash")
     (problem,) = report.report.problems
 
     assert (problem.code, problem.place.line) == ("L201", 2)
@@ -233,7 +218,7 @@ def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:
     """The hash is an id of two rows though their format has no ids, with a note."""
     options: dict[str, Any] = {"from_": "nemo-input", "constants": GIVEN}
     rows = jsonl(NEMO_QUESTION, NEMO_QUESTION)
-    report = convert(rows, to="eee@0.3.0", output=BytesIO(), ids="hash", **options)
+    _, report = converted(rows, to="eee@0.3.0", ids="hash", **options)
 
     assert [each.code for each in report.report.problems] == ["L202"]
     assert not report.written
