@@ -12,6 +12,7 @@ from cases import for_each_case
 from harpia_formats.plugins import Outcome
 from json_lines import jsonl, jsonl_rows
 from outcomes_of_fields import field_lines_in
+from sample_rows import eee_sample
 from unchecked import converted
 
 #: Two values of each field of the input, by which records may differ.
@@ -82,11 +83,8 @@ def test_another_system_message_is_another_prompt() -> None:
         answered("a", "4", system="s"),
     ]
 
-    assert [texts_of(each) for each in grouped("prompt", rows)[0]] == [
-        ["1"],
-        ["2", "4"],
-        ["3"],
-    ]
+    found = [texts_of(each) for each in grouped("prompt", rows)[0]]
+    assert found == [["1"], ["2", "4"], ["3"]]
 
 
 def test_expanded_ids_are_one_id() -> None:
@@ -236,19 +234,13 @@ def scored(name: str, *texts: str, step: str = "a", **more: Any) -> dict[str, An
         "extraction_method": "exact_match",
         "is_terminal": True,
     }
-    return {
-        "schema_version": "0.2.0",
-        "evaluation_id": "e",
-        "model_id": "m",
+    own: dict[str, Any] = {
         "evaluation_name": name,
-        "sample_id": "1",
-        "interaction_type": "single_turn",
         "input": {"raw": "q", "reference": ["r"] if len(texts) > 1 else "r"},
         "output": {"raw": texts[0] if len(texts) == 1 else [*texts]},
         "answer_attribution": [attribution],
-        "evaluation": {"score": 1, "is_correct": True},
-        **more,
     }
+    return eee_sample(**own | more)
 
 
 def outputs_of(*rows: Any) -> list[Any]:
@@ -289,8 +281,5 @@ def test_other_answers_are_added() -> None:
     rows = [scored("a", "4"), scored("a", "4", model_id="n"), scored("a", "5")]
     found = outputs_of(*rows)
 
-    assert [(each["model"], each["text"]) for each in found] == [
-        ("m", "4"),
-        ("n", "4"),
-        ("m", "5"),
-    ]
+    pairs = [(each["model"], each["text"]) for each in found]
+    assert pairs == [("o/m", "4"), ("n", "4"), ("o/m", "5")]

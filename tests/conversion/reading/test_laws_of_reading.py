@@ -30,6 +30,7 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.plugins import Path
 from harpia_formats.validation.unit import row_validator
 from harpia_formats.validation.unit.findings import RecordNumbers
+from sample_rows import harpia_instance
 
 # Columns
 
@@ -207,12 +208,7 @@ def test_a_file_of_columns_has_the_rows_of_its_items(
 
 # Arrays and tables
 
-GOOD: dict[str, Any] = {
-    "id": "1",
-    "input": "q",
-    "expected-output": ["r"],
-    "actual-output": "a",
-}
+GOOD = harpia_instance(1)
 
 
 def read_with_places(

@@ -10,14 +10,10 @@ from msgspec import UNSET
 
 from harpia_formats import Record, ValidationFailed, read, validate
 from json_lines import jsonl, jsonl_rows
+from sample_rows import harpia_instance
 from unchecked import converted
 
-GOOD: dict[str, Any] = {
-    "id": "1",
-    "input": "q",
-    "expected-output": ["r"],
-    "actual-output": "a",
-}
+GOOD = harpia_instance(1)
 
 
 def test_records_come_in_order_with_their_places() -> None:
@@ -71,12 +67,8 @@ def test_a_header_in_a_row_is_taken_out_of_it(written: Callable[[Any], bytes]) -
     output, report = converted(data, to="record", from_="record")
 
     assert list(read(data, format="record")) == [Record(prompt=each) for each in "abcd"]
-    assert [row.get("header") for row in jsonl_rows(output)] == [
-        {"metrics": [1]},
-        None,
-        None,
-        None,
-    ]
+    first, *others = (row.get("header") for row in jsonl_rows(output))
+    assert (first, others) == ({"metrics": [1]}, [None, None, None])
     assert not report.lossless
 
 
@@ -129,10 +121,8 @@ def test_records_of_several_files_are_read_one_after_the_other(tmp_path: Path) -
     (tmp_path / "a.jsonl").write_bytes(jsonl(GOOD))
     (tmp_path / "b.csv").write_bytes(b"system,prompt,response\n,q2,r\n")
 
-    assert [each.prompt for each in read(tmp_path / "a.jsonl", tmp_path / "b.csv")] == [
-        "q",
-        "q2",
-    ]
+    found = read(tmp_path / "a.jsonl", tmp_path / "b.csv")
+    assert [each.prompt for each in found] == ["q1", "q2"]
 
 
 def test_items_behind_one_that_is_too_long_keep_their_records() -> None:
@@ -141,21 +131,13 @@ def test_items_behind_one_that_is_too_long_keep_their_records() -> None:
         "questions": ["a", "b" * 200, "c", "d" * 200],
         "predicted_answers": ["1", "2", "3", "4"],
     }
-    output, report = converted(
-        json.dumps(columns).encode(),
-        to="record",
-        from_="haystack",
-        max_row_bytes=100,
-        on_invalid="skip",
-    )
+    data, options = jsonl(columns), {"max_row_bytes": 100, "on_invalid": "skip"}
+    output, report = converted(data, to="record", from_="haystack", **options)
+    rows = [(row["prompt"], row["outputs"][0]["text"]) for row in jsonl_rows(output)]
+    problems = [(each.code, each.place.record) for each in report.report.problems]
 
-    assert [
-        (row["prompt"], row["outputs"][0]["text"]) for row in jsonl_rows(output)
-    ] == [("a", "1"), ("c", "3")]
-    assert [(each.code, each.place.record) for each in report.report.problems] == [
-        ("J110", 2),
-        ("J110", 4),
-    ]
+    assert rows == [("a", "1"), ("c", "3")]
+    assert problems == [("J110", 2), ("J110", 4)]
 
 
 def test_records_of_a_table_are_limited_within_a_block(tmp_path: Path) -> None:
