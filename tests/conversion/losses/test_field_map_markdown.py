@@ -43,84 +43,58 @@ def test_every_field_has_its_row(format_: str) -> None:
     assert [(each.name, each.record_path) for each in fields] == found
 
 
-def test_row_names_the_default_of_a_missing_value() -> None:
-    """A row states whether a missing value must be given, or which default is used."""
-    found = {each[0]: each[2] for each in rows_of("nemo-output")}
+@for_each_case(
+    "format_, key, column, text",
+    [
+        ("nemo-output", "response", 2, "required"),
+        ("nemo-output", "llm_name", 2, '`"offline"` if unknown'),
+        ("nemo-output", "input.category", 2, '`""` if unknown'),
+        # An id is never asked for, since a record has a number.
+        ("harpia", "id", 2, "the number of the record if unknown"),
+        ("harpia", "actual-output", 3, "null becomes empty text; a list for several"),
+    ],
+)
+def test_row_tells_of_a_field(format_: str, key: str, column: int, text: str) -> None:
+    """A row states whether a missing value must be given, or which default is used.
 
-    assert found["`response`"] == "required"
-    assert found["`llm_name`"] == '`"offline"` if unknown'
-    assert found["`input.category`"] == '`""` if unknown'
+    It has the description of the codec, and the note on the field.
+    """
+    (row,) = (each for each in rows_of(format_) if each[0] == f"`{key}`")
+    assert row[column] == text
 
 
-def test_an_id_that_must_be_there_is_the_number_of_the_record() -> None:
-    """An id is never asked for, since a record has a number."""
-    found = {each[0]: each[2] for each in rows_of("harpia")}
-
-    assert found["`id`"] == "the number of the record if unknown"
-
-
-def test_a_row_tells_how_a_value_becomes_the_other() -> None:
-    """A line has the description of the codec, and the note on the field."""
-    found = {each[0]: each[3] for each in rows_of("harpia")}
-
-    assert found["`actual-output`"] == "null becomes empty text; a list for several"
+#: Formats with what is stated below their tables.
+STATED = """
+nemo-input: - A row holds one reference and no answer.
+record: - A row holds several references, several answers of several models and several\
+ scores of an answer.
+tencent-messages: - The prompt may be a chat.
+eee@0.3.0: - The prompt is one text; an answer may be a conversation.
+nemo-output: - Other keys are in `extra.nemo` of the record.
+harpia: - The document around the rows holds `header.metrics` and `header.extra.harpia`.
+eee@0.2.0: - `--keep-extra` stores fields without a place in `metadata.harpia-formats`,\
+ as JSON text.
+haystack: - `--keep-extra` stores fields without a place in `harpia-formats`.
+nemo-output: - Rows of the dialects `flat` and `reference` can be read
+"""
 
 
 @for_each_case(
-    "format_, sentence",
-    [
-        ("nemo-input", "- A row holds one reference and no answer.\n"),
-        (
-            "record",
-            (
-                "- A row holds several references, several answers of several models "
-                "and several scores of an answer.\n"
-            ),
-        ),
-        ("tencent-messages", "- The prompt may be a chat.\n"),
-        (
-            "eee@0.3.0",
-            "- The prompt is one text; an answer may be a conversation.\n",
-        ),
-        ("nemo-output", "- Other keys are in `extra.nemo` of the record.\n"),
-        (
-            "harpia",
-            (
-                "- The document around the rows holds `header.metrics` and "
-                "`header.extra.harpia`.\n"
-            ),
-        ),
-        (
-            "eee@0.2.0",
-            (
-                "- `--keep-extra` stores fields without a place in "
-                "`metadata.harpia-formats`, as JSON text.\n"
-            ),
-        ),
-        (
-            "haystack",
-            "- `--keep-extra` stores fields without a place in `harpia-formats`.\n",
-        ),
-        (
-            "nemo-output",
-            "- Rows of the dialects `flat` and `reference` can be read",
-        ),
-    ],
+    "format_, sentence", [line.split(": ", 1) for line in STATED.strip().split("\n")]
 )
 def test_row_capacity_is_shown_below_the_table(format_: str, sentence: str) -> None:
     """Below the table is stated how much a row holds, and where the rest goes."""
-    assert sentence in mapping_table(format_)
+    end = "\n" if sentence.endswith(".") else ""
+    assert sentence + end in mapping_table(format_)
 
 
 def test_a_bar_in_a_cell_is_no_border() -> None:
     """Every row has as many cells as the head, whatever is in them."""
     for format_ in READABLE:
         lines = mapping_table(format_).splitlines()
-        bars = {
-            each.replace(r"\|", "").count("|") for each in lines if each.startswith("|")
-        }
+        rows = [each.replace(r"\|", "") for each in lines if each.startswith("|")]
 
-        assert {5} == bars
+        assert {each.count("|") for each in rows} == {5}
 
 
 def test_the_page_has_every_format_in_order() -> None:
