@@ -15,6 +15,9 @@ from sample_rows import harpia_instance as instance
 from sample_rows import nemo_answer
 from unchecked import convert, diff
 
+#: A row of HarpIA whose input is no text.
+INVALID: dict[str, Any] = {"id": "2", "input": 7}
+
 
 def run(*arguments: object, cwd: Path) -> command_runs.Result:
     """Run `diff` with the arguments given."""
@@ -44,14 +47,12 @@ def test_the_order_of_records_does_not_matter() -> None:
 
 def test_numbers_that_only_their_texts_differ_in() -> None:
     """A number that is written in another way differs, and is shown as written."""
-    left, right = (
-        b'{"prompt": "q", "ideal_response": "r", "n": 1%b}' % each
-        for each in (b"", b"e0")
-    )
-    report = diff(left, right, from_="nemo-input", to="nemo-input")
+    row = b'{"prompt": "q", "ideal_response": "r", "n": 1}'
+    other = row.replace(b"1", b"1e0")
+    (found,) = diff(row, other, from_="nemo-input", to="nemo-input").table()
 
-    (row,) = report.table()
-    assert (row["field"], row["left"], row["right"]) == ("extra.nemo.n", "1", "1e0")
+    shown = (found["field"], found["left"], found["right"])
+    assert shown == ("extra.nemo.n", "1", "1e0")
 
 
 def test_each_difference_has_its_count_and_first_place() -> None:
@@ -115,7 +116,7 @@ def test_the_validation_that_is_reported_is_of_the_side_with_errors(
     tmp_path: Path,
 ) -> None:
     """It is that of the first side if neither has errors, or both have the same."""
-    good, bad = jsonl(instance(1)), jsonl({"id": "2", "input": 7})
+    good, bad = jsonl(instance(1)), jsonl(INVALID)
     for name, data in (("good", good), ("same", good), ("bad", bad), ("worse", bad)):
         (tmp_path / name).write_bytes(data)
     shown = {}
@@ -135,8 +136,8 @@ def test_the_validation_that_is_reported_is_of_the_side_with_errors(
 
 def test_formats_are_compared_in_common_fields(tmp_path: Path) -> None:
     """HarpIA and NeMo records are matched by prompt and compared in common fields."""
-    left = jsonl(*(instance(each) for each in range(10)))
-    right = jsonl(*(nemo_answer(each) for each in reversed(range(10))))
+    left = jsonl(*map(instance, range(10)))
+    right = jsonl(*map(nemo_answer, reversed(range(10))))
     result, left_out = compared(tmp_path, left, right)
 
     assert (result.returncode, result.stdout) == (0, b"")
@@ -147,9 +148,7 @@ def test_formats_are_compared_in_common_fields(tmp_path: Path) -> None:
 def test_a_difference_between_formats_is_found() -> None:
     """A text that is different in the other format is reported."""
     left = jsonl(*(instance(each) for each in range(10)))
-    right = jsonl(
-        *(nemo_answer(each) for each in range(9)), nemo_answer(9, response="b")
-    )
+    right = jsonl(*map(nemo_answer, range(9)), nemo_answer(9, response="b"))
     report = diff(left, right)
 
     assert report.differing == 1
@@ -189,7 +188,7 @@ def test_records_without_ids_are_matched_in_their_order() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [None, b'{"a": 1}\n', jsonl(instance(1), {"id": "2", "input": 7})],
+    [None, b'{"a": 1}\n', jsonl(instance(1), INVALID)],
     ids=["no such file", "no known format", "an invalid row"],
 )
 def test_nothing_is_said_of_what_was_not_read(
@@ -212,10 +211,14 @@ def test_nothing_is_said_of_what_was_not_read(
 
 def test_the_command_tells_by_its_code(tmp_path: Path) -> None:
     """No difference is 0, a difference 1, and what cannot be read 2."""
-    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), instance(2)))
-    (tmp_path / "b.jsonl").write_bytes(jsonl(instance(2), instance(1)))
-    (tmp_path / "c.jsonl").write_bytes(jsonl(instance(1), instance(2, input="x")))
-    (tmp_path / "bad.jsonl").write_bytes(jsonl(instance(1), {"id": "2", "input": 7}))
+    files = {
+        "a": [instance(1), instance(2)],
+        "b": [instance(2), instance(1)],
+        "c": [instance(1), instance(2, input="x")],
+        "bad": [instance(1), INVALID],
+    }
+    for name, rows in files.items():
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(*rows))
     same = run("a.jsonl", "b.jsonl", cwd=tmp_path)
     other = run("a.jsonl", "c.jsonl", cwd=tmp_path)
     missing = run("a.jsonl", "d.jsonl", cwd=tmp_path)
@@ -287,22 +290,18 @@ def test_advice_on_the_second_side_names_its_option(tmp_path: Path, name: str) -
     assert followed.returncode == 0
 
 
-def record_as_dict(number: int) -> dict[str, Any]:
-    """Return a record as a JSON object with one reference and one answer."""
-    return {
-        "prompt": f"q{number}",
-        "references": [f"r{number}"],
-        "outputs": [{"text": f"a{number}"}],
-    }
-
-
 TABLE = b"question,gold,said\nq1,r1,a1\nq2,r2,a2\n"
 COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
 
 
 def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
     """--map applies to the side that is a plain table, whichever side it is."""
-    rows = jsonl(*(record_as_dict(each) for each in (1, 2)))
+    rows = jsonl(
+        *(
+            {"prompt": f"q{n}", "references": [f"r{n}"], "outputs": [{"text": f"a{n}"}]}
+            for n in (1, 2)
+        )
+    )
     (tmp_path / "table.csv").write_bytes(TABLE)
     (tmp_path / "rows.jsonl").write_bytes(rows)
     parts = ["--map", ",".join(f"{name}={each}" for name, each in COLUMNS.items())]
@@ -348,17 +347,16 @@ def test_model_missing_on_one_side_is_an_error() -> None:
 
 def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
     """With --on-invalid skip the rest is compared, and what is left out is counted."""
-    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), {"id": "2", "input": 7}))
-    (tmp_path / "b.jsonl").write_bytes(jsonl({"id": "3", "input": 7}, instance(1)))
+    (tmp_path / "a.jsonl").write_bytes(jsonl(instance(1), INVALID))
+    (tmp_path / "b.jsonl").write_bytes(jsonl(INVALID | {"id": "3"}, instance(1)))
     failed = run("a.jsonl", "b.jsonl", cwd=tmp_path)
     skipped = run("a.jsonl", "b.jsonl", "--on-invalid", "skip", cwd=tmp_path)
     missing = run("a.jsonl", "no.jsonl", "--on-invalid", "skip", cwd=tmp_path)
 
     assert failed.returncode == 1
+    counts = b"1 record matched by id, 0 differ, 2 not valid and left out"
     assert (skipped.returncode, skipped.stdout) == (0, b"")
-    assert b"1 record matched by id, 0 differ, 2 not valid and left out" in (
-        skipped.stderr
-    )
+    assert counts in skipped.stderr
     assert missing.returncode == 2
     with pytest.raises(ConversionError, match="fail or skip"):
         diff(b"", b"", on_invalid="quarantine")
@@ -442,12 +440,8 @@ def test_equal_records_of_one_id_are_matched_whatever_their_order(
     convert(jsonl(*second), from_="record", to=to, output=other)
     found = diff(jsonl(*first), other.getvalue(), from_="record", to=to)
 
-    assert counts == (
-        found.records,
-        found.differing,
-        found.only_left,
-        found.only_right,
-    )
+    only = found.only_left, found.only_right
+    assert (found.records, found.differing, *only) == counts
 
 
 def test_the_rest_of_the_records_of_one_id_is_matched_in_order() -> None:
@@ -457,10 +451,8 @@ def test_the_rest_of_the_records_of_one_id_is_matched_in_order() -> None:
     found = diff(jsonl(*left), jsonl(*right), from_="record", to="record")
 
     assert (found.records, found.differing) == (3, 2)
-    assert {path: line.count for path, line in found.fields.items()} == {
-        "outputs.text": 2,
-        "category": 1,
-    }
+    counts = {path: line.count for path, line in found.fields.items()}
+    assert counts == {"outputs.text": 2, "category": 1}
     example = found.fields["category"].example
     assert example is not None
     assert example.left == "a"
