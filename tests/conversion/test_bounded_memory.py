@@ -60,12 +60,16 @@ def ignore(_: Collection[str]) -> None:
     """Take keys of ids."""
 
 
+def new_destination() -> tuple[RowBlocks, Destination]:
+    """Return blocks of rows of NeMo's questions, and what writes records to them."""
+    output, target = RowBlocks(encode_rows), WRITABLE["nemo-input"]
+    return output, Destination(target, output, ConvertOptions(), ignore, None)
+
+
 @pytest.mark.parametrize("size", [1, BLOCK // 4, BLOCK])
 def test_rows_are_written_before_they_take_much_memory(size: int) -> None:
     """Rows of single records are encoded together, unless the records are large."""
-    output = RowBlocks(encode_rows)
-    target = WRITABLE["nemo-input"]
-    destination = Destination(target, output, ConvertOptions(), ignore, None)
+    output, destination = new_destination()
     for number in range(RECORDS_PER_BLOCK):
         destination.add([{"prompt": str(number)}], "", size)
     together = min(RECORDS_PER_BLOCK, BLOCK // size)
@@ -78,9 +82,7 @@ def test_rows_are_written_before_they_take_much_memory(size: int) -> None:
 
 def test_rows_and_blocks_keep_their_order() -> None:
     """A batch and encoded blocks follow the rows that were added before."""
-    output = RowBlocks(encode_rows)
-    target = WRITABLE["nemo-input"]
-    destination = Destination(target, output, ConvertOptions(), ignore, None)
+    output, destination = new_destination()
     destination.add([{"prompt": "1"}], "", 1)
     destination.add_batch([{"prompt": "2"}], b'{"prompt":"2"}\n')
     destination.add([{"prompt": "3"}], "", 1)
@@ -167,9 +169,7 @@ def test_groups_go_through_files(monkeypatch: pytest.MonkeyPatch) -> None:
     written, _ = converted(jsonl(*rows), to="record", from_="record", group="prompt")
     found = jsonl_rows(written)
 
-    assert [each["prompt"] for each in found] == [
-        f"{each}" for each in dict.fromkeys(keys)
-    ]
+    assert [each["prompt"] for each in found] == [*map(str, dict.fromkeys(keys))]
     assert {len(each["outputs"]) for each in found} == {4}
 
 
@@ -184,10 +184,8 @@ def test_conflicts_are_found_in_any_number_of_values(
 
     assert report.report.errors == 20
     assert [each.place.record for each in problems] == [11, 12, 13, 14, 15]
-    assert [" of record " in each.message for each in problems] == [
-        *[True] * 3,
-        *[False] * 2,
-    ]
+    is_named = [" of record " in each.message for each in problems]
+    assert is_named == [True] * 3 + [False] * 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -210,9 +208,7 @@ def test_numbers_are_not_compared_with_each_other(
 
     assert (by_number, len(added)) == (0, 400)
     instances = json.loads(outputs[0].read_bytes())["instances"]
-    assert [each["id"] for each in instances] == [
-        str(number) for number in range(1, 401)
-    ]
+    assert [each["id"] for each in instances] == [*map(str, range(1, 401))]
 
 
 # Comparisons

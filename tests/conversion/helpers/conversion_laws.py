@@ -20,19 +20,11 @@ from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Container, Dialect, Format
 from plain_conversion import Converted, PlainConversion
 from real_conversion import Way, name_of_input, run, small_pieces
+from required_values import REQUIRED
 from row_files import RowFile, random_file, with_rows
 
 #: Values for what a target requires and a row may lack.
-CONSTANTS: dict[str, Any] = {
-    "references": ["r"],
-    "outputs.model": "org/m",
-    "outputs.text": "a",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-    "params.model": "m",
-}
+CONSTANTS = {name: REQUIRED[name] for name in REQUIRED if name not in {"id", "prompt"}}
 _set = {"constants": CONSTANTS}
 #: The options that are held to the specification, each with its name.
 OPTIONS: dict[str, Mapping[str, Any]] = {

@@ -25,6 +25,11 @@ from harpia_formats.model.record import Output, Record, Score, fits
 Levels = tuple[dict[str, Any], ...]
 
 
+def without_nulls(row: Row) -> Row:
+    """Return the members of a row that are not null."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
 def read_steps(table: FieldTable, row: Row) -> Record:
     """Return the record of a row: what `FieldTable.read` returns."""
     levels: Levels = ({}, {}, {})

@@ -22,7 +22,7 @@ from harpia_formats.plugins import (
     Unconvertible,
     records,
 )
-from table_steps import read_steps, write_steps
+from table_steps import read_steps, without_nulls, write_steps
 
 TEXTS = st.text(max_size=6) | st.sampled_from(["", "a", "1", "null", 'a "b"'])
 VALUES = st.recursive(
@@ -39,11 +39,6 @@ KEPT = st.dictionaries(st.sampled_from(["zulu", "alpha", "text"]) | TEXTS, VALUE
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Return a strategy for objects that have any of the optional `fields`."""
     return st.fixed_dictionaries({}, optional=fields)
-
-
-def without_nulls(row: Row) -> Row:
-    """Return the members of a row that are not null."""
-    return {key: value for key, value in row.items() if value is not None}
 
 
 TABLE = FieldTable(
@@ -124,13 +119,8 @@ OWN = [
 ]
 ANY = VALUES | TEXTS
 ROWS = some(
-    id=ANY,
+    **dict.fromkeys(("id", "model", "score", "name", "zulu", "alpha"), ANY),
     chat=ANY | st.lists(st.dictionaries(TEXTS, VALUES, max_size=1), max_size=2),
-    model=ANY,
-    score=ANY,
-    name=ANY,
-    zulu=ANY,
-    alpha=ANY,
     answer=ANY | some(text=ANY, reasoning=ANY, more=ANY),
     question=ANY
     | some(
@@ -178,15 +168,11 @@ def test_values_that_are_no_scores_keep_their_order(table: FieldTable) -> None:
 @given(
     st.sampled_from(OWN),
     some(
-        id=ANY,
-        asked=ANY,
-        given=ANY,
-        name=ANY,
+        **dict.fromkeys(
+            ("id", "asked", "given", "name", "zulu", "alpha", "model"), ANY
+        ),
         answer=ANY | some(text=ANY, more=ANY, alpha=ANY),
         more=ANY | some(zulu=ANY | some(em=ANY, f1=ANY), text=ANY),
-        zulu=ANY,
-        alpha=ANY,
-        model=ANY,
     ),
     st.randoms(),
 )
@@ -206,10 +192,9 @@ def test_own_keys_are_written_alike(
 ) -> None:
     """Compiled, functions write the same members, and note the same outcomes."""
     given = replace(record, extra=extra)
+    steps = partial(write_steps, table)
 
-    assert row_or_error(table.write, given) == row_or_error(
-        partial(write_steps, table), given
-    )
+    assert row_or_error(table.write, given) == row_or_error(steps, given)
     assert given.extra == extra
 
 
@@ -229,10 +214,9 @@ def test_records_are_written_alike(
 ) -> None:
     """Compiled, a table writes the same rows, and notes the same outcomes in order."""
     given = replace(record, extra=extra) if is_kept else record
+    steps = partial(write_steps, TABLE)
 
-    assert row_or_error(TABLE.write, given) == row_or_error(
-        partial(write_steps, TABLE), given
-    )
+    assert row_or_error(TABLE.write, given) == row_or_error(steps, given)
 
 
 @pytest.mark.parametrize(

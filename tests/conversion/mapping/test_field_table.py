@@ -18,6 +18,7 @@ from harpia_formats.plugins import (
     ValueCodec,
 )
 from known_formats import WRITABLE, adapter_named
+from table_steps import without_nulls
 
 VALUE, METRIC = "outputs.scores.value", "outputs.scores.metric"
 TEXT = "outputs.text"
@@ -36,11 +37,6 @@ def by_key(path: str, value: str = VALUE, key: str = METRIC) -> FieldMapping:
 def read_nothing(*_: Any) -> dict[str, Any]:
     """Return that a row has no fields."""
     return {}
-
-
-def without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of a row that are not null."""
-    return {key: value for key, value in row.items() if value is not None}
 
 
 PROMPT, ANSWER = field("question", "prompt"), field("answer", TEXT)
