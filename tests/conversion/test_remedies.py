@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -18,52 +18,48 @@ CHAT = {
 }
 
 
-def refused_by_eee(
-    row: object, folder: Path, score: Literal["em"] | None = None
-) -> Problem:
-    """Return why a row is not converted to EvalEval, given what all its rows need."""
-    rows = jsonl(row)
+def refused(data: Any, **options: Any) -> Problem:
+    """Return why rows are not converted, which must have one reason."""
     with pytest.raises(ValidationFailed) as failed:
-        convert(
-            rows,
-            to="eee@0.3.0",
-            output=folder / "x.jsonl",
-            constants={"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"},
-            score=score,
-        )
+        convert(data, output=io.BytesIO(), **options)
     (problem,) = failed.value.report.problems
     return problem
 
 
-def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
-    """A record without a reference is reported with the one that its chat ends with."""
-    with pytest.raises(ValidationFailed) as failed:
-        convert(jsonl(CHAT), to="nemo-input", output=tmp_path / "x.jsonl")
+def refused_by_eee(row: object, **options: Any) -> Problem:
+    """Return why a row is not converted to EvalEval, given what all its rows need."""
+    constants = {"evaluation_id": "e", "model_id": "m", "evaluation_name": "n"}
+    return refused(jsonl(row), to="eee@0.3.0", constants=constants, **options)
 
-    (problem,) = failed.value.report.problems
+
+def test_a_chat_with_an_answer_may_take_it_as_reference() -> None:
+    """A record without a reference is reported with the one that its chat ends with."""
+    problem = refused(jsonl(CHAT), to="nemo-input")
+
     assert 'reference_from="gt"' in (problem.help or "")
 
 
-def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("to", "remedy"),
+    [
+        ("nemo-output", 'or leave such records out with on_invalid="skip"'),
+        ("eee", 'or compute the score with score="em" or score="f1"'),
+    ],
+)
+def test_rows_without_an_answer_or_a_score_have_a_remedy(to: str, remedy: str) -> None:
     """Without an answer a row may be left out, and a score may be computed."""
     rows = jsonl({"frage": "q", "gold": "r", "antwort": None})
     columns = {"prompt": "frage", "references": "gold", "response": "antwort"}
-    found = {}
-    for to in ("nemo-output", "eee"):
-        with pytest.raises(ValidationFailed) as failed:
-            convert(rows, to=to, output=tmp_path / "x.json", columns=columns)
-        found[to] = failed.value.report.problems[0].help or ""
 
-    assert 'or leave such records out with on_invalid="skip"' in found["nemo-output"]
-    assert 'or compute the score with score="em" or score="f1"' in found["eee"]
+    assert remedy in (refused(rows, to=to, columns=columns).help or "")
 
 
-def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> None:
+def test_a_score_of_an_answer_without_text_is_not_advised() -> None:
     """Where an answer has no text, as of calls of tools, no metric has a score."""
     call = {"name": "f", "id": "1", "arguments": {}}
     turns = [{"role": "assistant", "tool_calls": [call]}]
     row = {"prompt": "P", "references": ["r"], "outputs": [{"turns": turns}]}
-    problem = refused_by_eee(row, tmp_path)
+    problem = refused_by_eee(row)
 
     assert "`evaluation.score` and `evaluation.is_correct`" in problem.message
     assert problem.help == 'leave such records out with on_invalid="skip"'
@@ -87,11 +83,11 @@ def test_a_score_of_an_answer_without_text_is_not_advised(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_given_is_not_advised(
-    output: dict[str, Any] | None, message: str, advised: list[str], tmp_path: Path
+    output: dict[str, Any] | None, message: str, advised: list[str]
 ) -> None:
     """Options that were given are no remedy: what they cannot make up for is named."""
     row = {"prompt": "P", "references": ["r"], "outputs": [output] if output else []}
-    problem = refused_by_eee(row, tmp_path, score="em")
+    problem = refused_by_eee(row, score="em")
 
     assert message in problem.message
     assert "evaluation_id" not in problem.message
@@ -102,15 +98,11 @@ def test_what_is_given_is_not_advised(
 
 def test_a_constant_without_a_place_is_told(tmp_path: Path) -> None:
     """A note says which of the given fields the target has no place for."""
-    row, path = {"prompt": "P", "references": ["r"], "outputs": []}, tmp_path / "x.json"
+    row = jsonl({"prompt": "P", "references": ["r"], "outputs": []})
+    path, names = tmp_path / "x.json", tmp_path / "{model}.json"
     constants = {"model": "m", "category": "c", "metadata.a": 1, "ideal_response": "x"}
-    report = convert(jsonl(row), to="nemo-input", output=path, constants=constants)
-    split = convert(
-        jsonl(row),
-        to="nemo-input",
-        output=tmp_path / "{model}.json",
-        constants={"model": "m"},
-    )
+    report = convert(row, to="nemo-input", output=path, constants=constants)
+    split = convert(row, to="nemo-input", output=names, constants={"model": "m"})
 
     given = 'constants={"model": VALUE, "metadata.a": VALUE}'
     message = f"{given} does nothing: nemo-input has no place for them"
@@ -135,11 +127,7 @@ def test_a_table_of_any_columns_is_pointed_to_the_map(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table, path = tmp_path / "t.parquet", tmp_path / "x.json"
     pq.write_table(pa.table({"id": ["a"], "question": ["2+2?"]}), table)
-    found: list[Problem] = []
-    for to in ("nemo-input", "haystack"):
-        with pytest.raises(ValidationFailed) as failed:
-            convert(table, to=to, output=path)
-        found += failed.value.report.problems
+    found = [refused(table, to=to) for to in ("nemo-input", "haystack")]
     pq.write_table(pa.table({"frage": ["2+2?"], "response": ["4"]}), table)
     notes = convert(table, to="haystack", output=path).notes
 
