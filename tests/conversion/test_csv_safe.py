@@ -13,7 +13,6 @@ from harpia_formats import (
     Output,
     Record,
     ScoreError,
-    convert,
     diff,
     read,
     score,
@@ -21,7 +20,9 @@ from harpia_formats import (
     validate,
     write,
 )
+from json_lines import jsonl
 from shared_small_files import share_small_files
+from unchecked import converted
 
 CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
 
@@ -67,18 +68,18 @@ def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> Non
 def test_large_tables_come_back_from_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers write and take back marks as one process does."""
     share_small_files(monkeypatch, 10_000)
-    rows = 2_000
-    records = (
-        Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")]) for n in range(rows)
+    records = [
+        Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")])
+        for n in range(2_000)
+    ]
+    safe = written(records, "csv", jobs=2)
+    plain, alone = (
+        converted(safe, from_="csv", to="csv", from_csv_safe=True, jobs=jobs)[0]
+        for jobs in (2, 1)
     )
-    safe = written(list(records), "csv", jobs=2)
-    plain, alone = io.BytesIO(), io.BytesIO()
-    options: dict[str, Any] = {"from_": "csv", "to": "csv", "from_csv_safe": True}
-    convert(safe, output=plain, jobs=2, **options)
-    convert(safe, output=alone, jobs=1, **options)
 
-    assert plain.getvalue() == alone.getvalue()
-    assert b"\n=x7;+'" in plain.getvalue()
+    assert plain == alone
+    assert b"\n=x7;+'" in plain
     assert b"\n'=x7;'+'" in safe
 
 
@@ -98,13 +99,10 @@ def test_marks_are_for_tables_only() -> None:
 def test_scores_in_tables_are_safe() -> None:
     """The ids of scored answers get marks, too."""
     output = io.BytesIO()
-    record = (
-        b'{"id": "=1", "prompt": "p", "references": ["a"], '
-        b'"outputs": [{"text": "a", "model": "@m"}]}'
-    )
-    score(
-        record, to="csv", output=output, metrics=("em",), from_="record", csv_safe=True
-    )
+    answer = {"text": "a", "model": "@m"}
+    record = {"id": "=1", "prompt": "p", "references": ["a"], "outputs": [answer]}
+    options: dict[str, Any] = {"metrics": ("em",), "from_": "record"}
+    score(jsonl(record), to="csv", output=output, csv_safe=True, **options)
 
     assert would_run(output.getvalue(), "csv") == 0
     assert cells_of(output.getvalue())[-4:-1] == ["'=1", "'@m", ""]
@@ -132,11 +130,8 @@ def test_safe_tables_are_compared_with_their_source() -> None:
     record = Record(prompt="=1", outputs=[Output(text="'+2")])
     safe = written([record], "csv")
 
+    source = jsonl({"prompt": "=1", "outputs": [{"text": "'+2"}]})
+
     assert diff(safe, safe, from_csv_safe=True).records == 1
-    assert diff(
-        safe,
-        b'{"prompt": "=1", "outputs": [{"text": "\'+2"}]}',
-        to="record",
-        from_csv_safe=True,
-    ).ok
+    assert diff(safe, source, to="record", from_csv_safe=True).ok
     assert stats(safe, from_csv_safe=True).ok
