@@ -192,24 +192,17 @@ def check_converted_file(source: str, targets: Iterable[str], folder: Path) -> N
     """Convert a file with every field in every form, and compare what it loses."""
     adapter = adapter_named(source)
     names, known = SourceNames(adapter), list(specimens_of(adapter))
+    options: dict[str, Any] = {"from_": source, "constants": REQUIRED}
+    options |= {"output": folder / "out", "overwrite": True}
     for target in targets:
         if target in {source, "record"}:
             continue
         lossy = set()
-        for record in (
-            *known,
-            *specimens_between(adapter, adapter_named(target)),
-        ):
+        between = specimens_between(adapter, adapter_named(target))
+        for record in (*known, *between):
             row = encode(adapter.writer(record, FieldOutcomes()))
             with suppress(harpia_formats.ValidationFailed):
-                done = harpia_formats.convert(
-                    row,
-                    to=target,
-                    output=folder / "out",
-                    from_=source,
-                    constants=REQUIRED,
-                    overwrite=True,
-                )
+                done = harpia_formats.convert(row, to=target, **options)
                 lossy |= {
                     names.of_any_key(outcome.path)
                     for outcome in done.losses[0].losses.counts
@@ -404,17 +397,14 @@ OF_DATA_KEYS = FieldTable(
 def more_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add one format that is only read to those that are read, and one of data keys."""
     adapters = {READ_ONLY.id: ADAPTER, DATA_KEYS.id: OF_DATA_KEYS}
+    readable = {**READABLE, READ_ONLY.id: READ_ONLY}
+
+    def adapter_of(each: Any) -> Any:
+        return adapters.get(each.id) or adapter_named(each.id)
+
     for module in (format_pair_losses, field_map_markdown):
-        monkeypatch.setattr(
-            module,
-            "readable_formats",
-            lambda: {**READABLE, READ_ONLY.id: READ_ONLY},
-        )
-        monkeypatch.setattr(
-            module,
-            "adapter_of",
-            lambda each: adapters.get(each.id) or adapter_named(each.id),
-        )
+        monkeypatch.setattr(module, "readable_formats", lambda: readable)
+        monkeypatch.setattr(module, "adapter_of", adapter_of)
 
 
 @pytest.mark.usefixtures("more_formats")
@@ -451,13 +441,10 @@ def test_no_row_is_made_by_its_adapter() -> None:
 @pytest.mark.usefixtures("more_formats")
 def test_the_tables_of_losses_name_value_and_key() -> None:
     """Value and key are two fields that a format without scores drops."""
-    lost = losses_of_pair(DATA_KEYS, NEMO)
+    lost = losses_of_pair(DATA_KEYS, NEMO).paths
+    kept = losses_of_pair(DATA_KEYS, WRITABLE["record"]).paths
+    table = field_map_markdown.mapping_table(DATA_KEYS)
 
-    assert {"outputs.scores.value", "outputs.scores.metric"} <= {*lost.paths}
-    assert (
-        "outputs.scores.metric"
-        not in losses_of_pair(DATA_KEYS, WRITABLE["record"]).paths
-    )
-    assert "each key is `outputs.scores.metric`" in field_map_markdown.mapping_table(
-        DATA_KEYS
-    )
+    assert {"outputs.scores.value", "outputs.scores.metric"} <= {*lost}
+    assert "outputs.scores.metric" not in kept
+    assert "each key is `outputs.scores.metric`" in table
