@@ -21,13 +21,8 @@ CHAT: dict[str, Any] = {
     "ref_answer": "r",
     "model_outputs": [{"model_name": "m", "responses": [{"content": "a"}]}],
 }
-TURNS: dict[str, Any] = {
-    "system": "s",
-    "conversation": [
-        {"prompt": "a", "response": "b"},
-        {"prompt": "c", "response": "d"},
-    ],
-}
+PAIRS = [{"prompt": "a", "response": "b"}, {"prompt": "c", "response": "d"}]
+TURNS = {"system": "s", "conversation": PAIRS}
 
 
 def report_of(*rows: Any, folder: Path | None = None, **options: Any) -> Any:
@@ -84,9 +79,8 @@ def test_unknown_keys_of_answers_have_the_names_of_the_source(tmp_path: Path) ->
     """Keys of an answer and of its text are named by the keys that lead to them."""
     response = {"content": "a", "logprob": 0.5}
     entry = {"model_name": "m", "price": 2, "responses": [response]}
-    report = report_of(
-        CHAT | {"model_outputs": [entry]}, to="nemo-output", folder=tmp_path
-    )
+    row = CHAT | {"model_outputs": [entry]}
+    report = report_of(row, to="nemo-output", folder=tmp_path)
 
     assert outcomes_in(report)["model_outputs.price"] == {Outcome.DROPPED}
     assert pointers_in(tmp_path)["/model_outputs/responses/logprob"] == "L101"
@@ -114,8 +108,8 @@ def test_nulls_are_counted_apart() -> None:
     report = report_of(*rows, to="nemo-output")
     lines = field_lines_in(report)
 
-    assert lines["id"].outcomes == {Outcome.NULL: 2}
-    assert lines["temperature"].outcomes == {Outcome.NULL: 2}
+    for name in ("id", "temperature"):
+        assert lines[name].outcomes == {Outcome.NULL: 2}
     assert lines["note"].outcomes == {Outcome.NULL: 1, Outcome.DROPPED: 1}
     assert report.headline().endswith(", with losses")
     kept = report_of(row, to="nemo-output", on_loss="fail")
@@ -125,9 +119,9 @@ def test_nulls_are_counted_apart() -> None:
 
 def test_null_of_metadata_is_counted_apart_in_any_batch() -> None:
     """Rows of one shape whose member is null or not are distinguished."""
-    rows = [SAMPLE | {"sample_id": f"{n}"} for n in range(300)]
     rows = [
-        row | {"metadata": {"k": None if n % 3 else "v"}} for n, row in enumerate(rows)
+        eee_sample(sample_id=f"{n}", metadata={"k": None if n % 3 else "v"})
+        for n in range(300)
     ]
     report = report_of(*rows, to="nemo-output")
     line = field_lines_in(report)["metadata.k"]
@@ -196,26 +190,22 @@ HEADER: dict[str, Any] = {
 }
 
 
+METRICS, EXTRA = "header.metrics", "header.extra"
+HAYSTACK, HARPIA, DEEPEVAL = (f"{EXTRA}.{owner}" for owner in HEADER["extra"])
+VENDORS = ["harpia", "deepeval", "haystack"]
+COMPONENT, OWN = f"{HAYSTACK}.component", f"{HAYSTACK}.own"
+
+
 @pytest.mark.parametrize(
     ("target", "owners", "lost", "kept"),
     [
-        ("haystack", ["deepeval"], {"header.extra"}, set()),
-        ("harpia", ["deepeval"], {"header.extra"}, {"header.metrics"}),
-        ("harpia", ["harpia"], set(), {"header.metrics", "header.extra"}),
-        (
-            "haystack",
-            ["haystack", "deepeval"],
-            {"header.extra.haystack.own", "header.extra.deepeval"},
-            {"header.extra.haystack.component"},
-        ),
-        (
-            "harpia",
-            ["harpia", "deepeval", "haystack"],
-            {"header.extra.haystack", "header.extra.deepeval"},
-            {"header.metrics", "header.extra.harpia"},
-        ),
-        ("csv", ["haystack", "deepeval"], {"header.extra"}, set()),
-        ("record", ["haystack"], set(), {"header.metrics", "header.extra"}),
+        ("haystack", ["deepeval"], {EXTRA}, set()),
+        ("harpia", ["deepeval"], {EXTRA}, {METRICS}),
+        ("harpia", ["harpia"], set(), {METRICS, EXTRA}),
+        ("haystack", ["haystack", "deepeval"], {OWN, DEEPEVAL}, {COMPONENT}),
+        ("harpia", VENDORS, {HAYSTACK, DEEPEVAL}, {METRICS, HARPIA}),
+        ("csv", ["haystack", "deepeval"], {EXTRA}, set()),
+        ("record", ["haystack"], set(), {METRICS, EXTRA}),
     ],
 )
 def test_parts_of_a_header_are_kept_or_dropped(
@@ -225,15 +215,12 @@ def test_parts_of_a_header_are_kept_or_dropped(
     extra = {owner: HEADER["extra"][owner] for owner in owners}
     row = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
     report = report_of(row | {"header": HEADER | {"extra": extra}}, to=target)
-    lines = {
-        name: line
-        for name, line in field_lines_in(report).items()
-        if name.startswith("header.")
-    }
+    found = field_lines_in(report)
+    lines = {name: found[name] for name in found if name.startswith("header.")}
     counts = {name: (each.records, each.kept) for name, each in lines.items()}
 
-    if "header.metrics" not in kept:
-        lost = lost | {"header.metrics"}
+    if METRICS not in kept:
+        lost = lost | {METRICS}
     assert counts == dict.fromkeys(kept, (1, 1)) | dict.fromkeys(lost, (1, 0))
     assert all(lines[name].outcomes == {Outcome.DROPPED: 1} for name in lost)
 
