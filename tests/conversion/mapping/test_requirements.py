@@ -28,27 +28,18 @@ def error_of(source: str, target: str, **options: Any) -> str:
     return ""
 
 
+NAMES = ("evaluation_id", "evaluation_name")
+OPTIONS = ('"model_id": VALUE', '"evaluation_name": VALUE', 'score="em" or score="f1"')
+
+
 @pytest.mark.parametrize(
     ("source", "target", "missing"),
     [
         ("nemo-input", "nemo-output", ["response"]),
         ("nemo-input", "harpia", ["actual-output"]),
         ("harpia", "tencent-outputs", ["model_outputs.model_name"]),
-        (
-            "nemo-output",
-            "eee@0.2.0",
-            ["evaluation_id", "evaluation_name", "evaluation.score"],
-        ),
-        (
-            "harpia",
-            "eee@0.2.0",
-            [
-                'constants={"evaluation_id": VALUE',
-                '"model_id": VALUE',
-                '"evaluation_name": VALUE',
-                'score="em" or score="f1"',
-            ],
-        ),
+        ("nemo-output", "eee@0.2.0", [*NAMES, "evaluation.score"]),
+        ("harpia", "eee@0.2.0", ['constants={"evaluation_id": VALUE', *OPTIONS]),
     ],
 )
 def test_missing_fields_are_named(source: str, target: str, missing: list[str]) -> None:
@@ -244,18 +235,12 @@ def test_answers_choose_the_format_of_a_family(
     name: str, asked: str, answered: str
 ) -> None:
     """A family name means its format with answers if the records have any."""
-    given: dict[str, Any] = {
-        "references": ["r"],
-        "id": "1",
-        "outputs.model": "org/m",
-        **RUN,
-    }
-    given |= {"outputs.scores.value": 1, "outputs.scores.is_correct": True}
+    own = ("prompt", "outputs.text", "params.model")
+    given = {path: REQUIRED[path] for path in REQUIRED if path not in own}
     for row, target in ((ASKED, asked), (ANSWERED, answered)):
         more = {} if row["outputs"] or target[:3] != "eee" else {"outputs.text": "a"}
-        _, report = converted(
-            jsonl(row), to=name, from_="record", constants=given | more
-        )
+        constants = given | more
+        _, report = converted(jsonl(row), to=name, from_="record", constants=constants)
 
         assert (report.target, report.written) == (target, True)
 
