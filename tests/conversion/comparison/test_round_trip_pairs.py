@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +17,7 @@ from harpia_formats.plugins import Cardinality, Outcome
 from json_lines import jsonl
 from known_formats import WRITABLE, adapter_named
 from plain_comparison import plain_differences
-from unchecked import convert, diff, roundtrip
+from unchecked import converted, diff, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMAT_IDS = list(WRITABLE)
@@ -39,9 +38,8 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
     On the way back rows that became several are joined again, and the answers of one
     row stay one row, as far as the first format can.
     """
-    there, back = BytesIO(), BytesIO()
     try:
-        first = convert(data, to=via, from_=source, output=there, **options)
+        there, first = converted(data, to=via, from_=source, **options)
         if not first.ok:
             return IMPOSSIBLE
         outcomes = {
@@ -52,19 +50,13 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
             "group": "id" if Outcome.SPLIT in outcomes else None,
             "responses": "list" if lists is Cardinality.MANY_OF_ONE_MODEL else "expand",
         }
-        second = convert(
-            there.getvalue(),
-            to=source,
-            from_=via,
-            output=back,
-            **(options | joining),
-        )
+        back, second = converted(there, to=source, from_=via, **(options | joining))
     except (ConversionError, MapError):
         return IMPOSSIBLE
     if not second.ok:
         return IMPOSSIBLE
     before = list(read(data, format=source))
-    after = list(read(back.getvalue(), format=source))
+    after = list(read(back, format=source))
     if len(before) != len(after):
         return IMPOSSIBLE
     counts = Counter(
@@ -72,7 +64,7 @@ def converted_twice(data: Any, source: str, via: str, **options: Any) -> Compare
         for left, right in zip(before, after, strict=True)
         for path in {difference.path for difference in plain_differences(left, right)}
     )
-    headers = diff(data, back.getvalue(), from_=source, to=source).fields.values()
+    headers = diff(data, back, from_=source, to=source).fields.values()
     return dict(counts) | {
         line.path: line.count for line in headers if line.path.startswith("header.")
     }
