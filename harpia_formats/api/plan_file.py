@@ -225,12 +225,12 @@ class _Reader:
 
     def _check_used(self, changes: Mapping[str, Any]) -> None:
         """Raise `ScoreError` for a change of what each benchmark states on its own."""
-        tables = self._table((BENCHMARKS,)).values()
+        names = self._table((BENCHMARKS,))
+        # Parameters of benchmarks are added to others.
+        given = {one for one in changes if changes[one] not in (None, ())} - {PARAMETERS}
         for key, option in self.keys.items():
-            stated = [table.get(key) is not None for table in tables]
-            # Parameters of benchmarks are added to others.
-            is_given = option.field in changes and option.field != PARAMETERS
-            if is_given and stated and all(stated):
+            stated = (self._at((BENCHMARKS, name, key)) is not None for name in names)
+            if option.field in given and names and all(stated):
                 raise ScoreOptionsError(
                     f"each benchmark of the plan states its own {key}: leave out "
                     f"`{option.words[0]}`"

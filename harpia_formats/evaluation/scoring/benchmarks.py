@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
@@ -477,8 +477,11 @@ class BenchmarkRun:
         # What is left out is counted once.
         paths = cache(partial(paths_of, self._exclusion))
         self._benchmarks = [with_files(plan, one, paths) for one in plan.benchmarks]
-        every = chain.from_iterable(paths(system.files) for system in plan.systems)
-        self._passed_over = _passed_over(dict.fromkeys(every), {*self.paths})
+        every = dict[str, None]()
+        for system in plan.systems:
+            with suppress(SourceError):  # the files of a system of no benchmark
+                every |= dict.fromkeys(paths(system.files))
+        self._passed_over = _passed_over(every, {*self.paths})
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = list(map(_run_of, self._benchmarks))
         self._found: list[ComparisonReport] = []
@@ -528,10 +531,10 @@ class BenchmarkRun:
 
 
 def _passed_over(files: Iterable[str], read: Collection[str]) -> str:
-    """Return a text on the files of systems that are not read, "" if there is none."""
+    """Return a text on the files of systems that are not scored, "" if none is left."""
     left = [path for path in files if path not in read]
     are = "file is" if len(left) == 1 else "files are"
-    start = f"{len(left):,} {are} of a system but of no benchmark, and not read"
+    start = f"{len(left):,} {are} of a system but of no benchmark"
     return f"{start}: {first_of(left)}" if left else ""
 
 

@@ -195,11 +195,35 @@ def test_an_option_that_each_benchmark_states_is_refused(run: InProcess) -> None
     assert run("score", "--plan", "paper.toml", "-m", "rouge1").code == 0
 
 
+def test_an_option_that_says_nothing_is_no_option_without_effect(
+    run: InProcess,
+) -> None:
+    """In Python None, and an empty list of names, leave the plan as it is."""
+    table = run("score", "--plan", "paper.toml", "--output-format", "json").out
+    found = hf.score_plan("paper.toml", metrics=(), from_=None)
+
+    assert found.to_dict() == json.loads(table)
+    empty = {"systems": {"Llama": "runs/llama/mmlu.jsonl"}, "benchmarks": {"all": None}}
+    assert hf.score_plan(empty, metrics=["em"]).ok
+
+
+def test_a_system_of_no_benchmark_needs_no_files(run: InProcess) -> None:
+    """The files of one whose answers are not there yet are not asked for."""
+    plan = f'baseline = "Llama"\n{PLAN}'.replace(
+        "\n[benchmarks.GSM8K]", 'Next = "runs/next/*"\n\n[benchmarks.GSM8K]'
+    ).replace("files =", 'systems = ["Llama", "Qwen"]\nfiles =')
+    Path("paper.toml").write_text(plan, encoding="utf-8")
+    result = run("score", "--plan", "paper.toml", "--output-format", "csv")
+
+    assert result.code == 0
+    assert "2 files are of a system but of no benchmark: " in result.err
+
+
 def test_files_that_no_benchmark_takes_are_named(run: InProcess) -> None:
     """Each form of the table, the report and the result say which are not read."""
     for name in ("llama", "mistral"):
         Path(f"runs/{name}/arc.jsonl").write_text("{", encoding="utf-8")
-    note = "2 files are of a system but of no benchmark, and not read: "
+    note = "2 files are of a system but of no benchmark: "
     note += f"{Path('runs/llama/arc.jsonl')}, {Path('runs/mistral/arc.jsonl')}"
     for form in ("table", "csv"):
         words = ("--output-format", form, "--report", "html=page.html")
