@@ -227,10 +227,11 @@ class _Reader:
         """Raise `ScoreError` for a change of what each benchmark states on its own."""
         names = self._table((BENCHMARKS,))
         # Parameters of benchmarks are added to others.
-        given = {one for one in changes if changes[one] not in (None, ())} - {PARAMETERS}
+        given = {one for one in changes if changes[one] not in (None, ())}
         for key, option in self.keys.items():
-            stated = (self._at((BENCHMARKS, name, key)) is not None for name in names)
-            if option.field in given and names and all(stated):
+            if not names or option.field not in given - {PARAMETERS}:
+                continue
+            if all(self._at((BENCHMARKS, name, key)) is not None for name in names):
                 raise ScoreOptionsError(
                     f"each benchmark of the plan states its own {key}: leave out "
                     f"`{option.words[0]}`"
