@@ -98,8 +98,12 @@ def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str,
 
 def _check_type(name: str, value: Any, wanted: Any) -> None:
     """Raise `OptionError` if the value of an argument is not of the type `wanted`."""
-    if not fits_type(value, wanted):
-        raise OptionError(f"{name} must be {type_in_words(wanted)}, not {value!r}")
+    if fits_type(value, wanted):
+        return
+    # Python writes no number of thousands of digits.
+    is_beyond = isinstance(value, int) and abs(value) > float_info.max
+    shown = "a whole number beyond all floats" if is_beyond else repr(value)
+    raise OptionError(f"{name} must be {type_in_words(wanted)}, not {shown}")
 
 
 def _unknown_option(name: str, known: list[str]) -> str:

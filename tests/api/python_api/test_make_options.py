@@ -127,7 +127,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (validate, {"delimiter": "ab"}, "'ab' is no delimiter"),
     (validate, {"cluster_timeout": -1}, "must be finite and above 0, not -1"),
     (convert, {"correct_from": 10**400}, "correct_from must be a number or None"),
-    (compare, {"detect": 10**400}, "detect must be a number or None, not 1000"),
+    (compare, {"detect": -(10**5000)}, "number or None, not a whole number beyond all"),
     (validate, {"format": "nemo", "schema": {}}, "schema and format exclude each"),
     (convert, {"jobs": -1}, "jobs and min_records must not be negative, nor max_row_"),
     (convert, {"quarantine": "q.jsonl"}, "quarantine is the file of on_invalid"),
