@@ -477,10 +477,11 @@ def _as_keys(options: str) -> str:
     try:
         for option in re.split(r" (?=--)", options):
             word, *values = split(option)
-            key, value = _key_of[word], "".join(values)
-            pairs = dict(one.split("=") for one in value.split(",") if "=" in one)
-            shown = toml_value(pairs if key == "map" else value)
-            stated.append(f"{key} = {shown}" if values else key)
+            key = _key_of[word]
+            value: str | dict[str, str] = "".join(values)
+            if values and key == "map":
+                value = dict(one.split("=") for one in values[0].split(","))
+            stated.append(f"{key} = {toml_value(value)}" if values else key)
     except (LookupError, ValueError):  # no key, or no value of it
         return ""
     return "`, `".join(stated)
