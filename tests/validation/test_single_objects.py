@@ -43,10 +43,10 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-def settled(patch: pytest.MonkeyPatch, *, at_once: bool = True) -> dict[str, bool]:
-    """Return a dictionary that will tell of each file whether it was settled at once.
+def done_at_once(patch: pytest.MonkeyPatch, *, at_once: bool = True) -> dict[str, bool]:
+    """Return a dictionary that will tell of each file whether it was validated at once.
 
-    Each is tried, whatever files before it were; none is settled if not `at_once`.
+    Each is tried, whatever files before it were; none is if not `at_once`.
     """
     found: dict[str, bool] = {}
     usual = SingleObjects.result
@@ -77,17 +77,17 @@ def changed_files(draw: st.DrawFn) -> bytes:
     st.sampled_from(["a.json", "b.jsonl", "c.csv", "d_aggregate.json", "e.json.gz"]),
     st.sampled_from(OPTIONS),
 )
-def test_files_are_settled_at_once_as_in_parts(
+def test_files_are_validated_at_once_as_in_parts(
     texts: list[bytes], name: str, options: dict[str, Any]
 ) -> None:
-    """Counts and findings are those of a run that settles no file at once."""
+    """Counts and findings are those of a run that validates no file at once."""
     reports = []
     with TemporaryDirectory() as folder:
         for number, text in enumerate(texts):
             (Path(folder) / f"{number}{name}").write_bytes(text)
         for at_once in (True, False):
             with pytest.MonkeyPatch.context() as patch:
-                tried = settled(patch, at_once=at_once)
+                tried = done_at_once(patch, at_once=at_once)
                 reports.append(validate(folder, jobs=1, **options).to_dict())
                 assert tried or options.get("fail_fast")
 
@@ -112,13 +112,13 @@ def with_key(text: bytes) -> bytes:
         "no-suffix": AGGREGATE,
     }.items(),
 )
-def test_plain_objects_are_settled_at_once(
+def test_plain_objects_are_validated_at_once(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
     """A valid object is, alone in its file, on one line or on several."""
     (tmp_path / name).write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        tried = settled(patch)
+        tried = done_at_once(patch)
         report = validate(tmp_path / name, jobs=1)
 
     assert [*tried.values()] == [True]
@@ -156,7 +156,7 @@ def test_other_files_are_validated_in_parts(
     """A file with anything to report, or that is more than an object, is not."""
     (tmp_path / name).write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        tried = settled(patch)
+        tried = done_at_once(patch)
         validate(tmp_path, jobs=1, allow_no_files=True)
 
     assert [*tried.values()] == [False]
@@ -187,10 +187,10 @@ def test_files_that_are_none_are_seldom_tried(
     assert len(objects) > 20
 
 
-def test_workers_settle_files_at_once(
+def test_workers_validate_files_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files that workers validate are settled without the stages, too."""
+    """Files that workers validate do without the stages, too."""
     for number in range(4):
         (tmp_path / f"{number}.json").write_bytes(AGGREGATE)
     small_units(monkeypatch, whole_files=100_000)
@@ -203,7 +203,7 @@ def test_workers_settle_files_at_once(
 def test_change_while_a_file_is_read_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that is written to meanwhile is not settled, and its end says so."""
+    """A file that is written to meanwhile is read in parts, and its end says so."""
     path = tmp_path / "a.json"
     path.write_bytes(AGGREGATE)
     state_of = read_source.state_of_path
