@@ -109,8 +109,9 @@ def _errors_of_columns() -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
-        is_own = isinstance(error, UnicodeError)  # its arguments are no sentences
-        reason = str(error) if is_own else "; ".join(map(str, error.args))
+        # Errors of pandas have sentences as arguments; that of Unicode has its data.
+        is_of_text = isinstance(error, UnicodeError)
+        reason = str(error) if is_of_text else "; ".join(map(str, error.args))
         raise OptionError(f"the table has no columns of Arrow: {reason}") from error
 
 

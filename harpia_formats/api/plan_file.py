@@ -224,7 +224,7 @@ class _Reader:
         return found
 
     def _check_used(self, changes: Mapping[str, Any]) -> None:
-        """Raise `ScoreError` for a change of what each benchmark states on its own."""
+        """Raise `ScoreOptionsError` for a change of what each benchmark states."""
         names = self._table((BENCHMARKS,))
         # Parameters of benchmarks are added to others.
         given = {one for one in changes if changes[one] not in (None, ())}

@@ -271,7 +271,7 @@ def _attributes(counts: dict[str, int]) -> str:
 
 
 def _quoted(text: str) -> str:
-    from xml.sax.saxutils import quoteattr  # noqa: PLC0415 - as above
+    from xml.sax.saxutils import quoteattr  # noqa: PLC0415 - it imports a client of HTTP: help pages list this reporter
 
     return quoteattr(_legal(text))
 

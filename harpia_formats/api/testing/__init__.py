@@ -48,7 +48,7 @@ def records(
 def filled(record: "Record") -> "Record":
     """Return `record`, with a prompt if it has neither a prompt nor messages."""
     from msgspec import UNSET  # noqa: PLC0415 - pytest imports this package in every run
-    from msgspec.structs import replace  # noqa: PLC0415 - as above
+    from msgspec.structs import replace  # noqa: PLC0415 - pytest imports this package in every run
 
     if record.prompt is UNSET and record.messages is UNSET:
         return replace(record, prompt="q")

@@ -98,7 +98,7 @@ def convert(given: Given) -> ExitCode:
 
     Exit codes:
     - 0: converted
-    - 1: an invalid record, or a loss with --on-loss fail
+    - 1: an invalid record, an error of a whole file, or a loss with --on-loss fail
     - 2: something could not be read, written or done
     - 3: a bug in harpia-formats
 

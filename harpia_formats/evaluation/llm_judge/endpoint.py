@@ -225,6 +225,7 @@ class Budget:
 
 
 def _were(number: int, noun: str) -> str:
+    """Return a number with its noun and the verb: `1 request was`."""
     return f"{with_noun(number, noun)} {'was' if number == 1 else 'were'}"
 
 
